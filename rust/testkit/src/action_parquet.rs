@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::checkpoint_writer::{CheckpointForm, StatisticsForm};
 use crate::oracle::State;
 
-/// The columns of a file of actions, and how large its row groups are.
+/// Columns and row group size of a Parquet file of actions.
 pub(crate) struct ActionParquet {
     columns: Vec<Field>,
     is_sparse: bool,
@@ -24,7 +24,7 @@ pub(crate) struct ActionParquet {
 }
 
 impl ActionParquet {
-    /// Every column that a checkpoint of this state and form may have.
+    /// All columns that a checkpoint of this state and form may have.
     pub(crate) fn of(state: &State, form: &CheckpointForm) -> Result<Self> {
         let metadata = state.metadata.clone().unwrap_or_default();
         let schema = metadata["schemaString"].as_str().unwrap_or("{}");
@@ -57,17 +57,17 @@ impl ActionParquet {
         })
     }
 
-    /// Of a file of the V1 spec.
+    /// Columns of a V1 checkpoint.
     pub(crate) fn of_v1(&self) -> Self {
         self.only(|name| name != "sidecar" && name != "checkpointMetadata")
     }
 
-    /// Of a top level of the V2 spec.
+    /// Columns of a V2 top level.
     pub(crate) fn of_v2(&self) -> Self {
         self.only(|_| true)
     }
 
-    /// Of a sidecar.
+    /// Columns of a sidecar.
     pub(crate) fn of_sidecar(&self) -> Self {
         self.only(|name| name == "add" || name == "remove")
     }
@@ -86,7 +86,7 @@ impl ActionParquet {
     }
 }
 
-/// The actions as Parquet; what no column has room for is left out.
+/// Writes the actions as Parquet; fields without a column are dropped.
 pub(crate) fn write(kind: &ActionParquet, rows: &[Value]) -> Result<Vec<u8>> {
     let columns = match kind.is_sparse && !rows.is_empty() {
         true => filled(&kind.columns, &rows.iter().collect::<Vec<_>>()),
@@ -102,7 +102,7 @@ pub(crate) fn write(kind: &ActionParquet, rows: &[Value]) -> Result<Vec<u8>> {
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(kind.row_group_rows.max(1)))
         .build();
-    // Other writers leave no Arrow schema behind, so neither does this one.
+    // Other writers do not embed an Arrow schema, so this one does not either.
     let options = ArrowWriterOptions::new()
         .with_properties(properties)
         .with_skip_arrow_metadata(true);
@@ -113,7 +113,7 @@ pub(crate) fn write(kind: &ActionParquet, rows: &[Value]) -> Result<Vec<u8>> {
     writer.into_inner().map_err(failed)
 }
 
-/// The columns that hold something, and of structs the members that do.
+/// The columns with at least one value; of structs, the members with at least one.
 fn filled(columns: &[Field], rows: &[&Value]) -> Vec<Field> {
     let filled = columns.iter().filter_map(|field| {
         let values: Vec<&Value> = rows
@@ -255,7 +255,7 @@ fn rare_columns() -> Vec<Field> {
     ]
 }
 
-/// A column of the table, where its type is one that the tests' tables have.
+/// A column of the table, or `None` if the tests' tables do not use its type.
 fn column(field: &Value) -> Option<Field> {
     let name = field["name"].as_str()?;
     let data_type = match field["type"].as_str()? {

@@ -1,5 +1,5 @@
-//! A catalog that manages one table, as far as commits go: proposals are staged beside the log, it ratifies one a version,
-//! in memory and under a lock, and publishes them in order.
+//! A catalog that manages the commits of one table: proposals are staged in the log folder, the catalog ratifies one
+//! per version (in memory, under a lock) and publishes them in order.
 //!
 //! Protocol: *Commit Protocol*, *Publishing Commits* of catalog-managed tables.
 
@@ -16,7 +16,7 @@ use object_store::{ObjectStore, PutMode, PutOptions};
 
 use crate::fault::Fault;
 
-/// When a ratified commit gets its place in the log.
+/// When a ratified commit is published to the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Publishing {
     /// As soon as it is ratified.
@@ -25,26 +25,26 @@ pub enum Publishing {
     Later,
 }
 
-/// The catalog of one table, and the client that talks to it. Clones are one catalog.
+/// The catalog of one table and its client. Clones share the catalog.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     table: Arc<TableLocation>,
     publishing: Publishing,
     state: Arc<Mutex<State>>,
-    /// Held by who publishes: version after version.
+    /// Held while publishing, one version after the other.
     publisher: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where the commits lie that are ratified, version by version.
+    /// Paths of the ratified commits, by version.
     ratified: Vec<String>,
     published: usize,
     faults: Vec<(usize, Fault)>,
 }
 
 impl Catalog {
-    /// A catalog that has just taken over a table, whose log has so many versions.
+    /// A catalog that has just taken over a table with this number of versions.
     #[must_use]
     pub fn over(table: &Arc<TableLocation>, versions: i64, publishing: Publishing) -> Self {
         let versions = (0..versions).filter_map(|number| Version::try_new(number).ok());
@@ -63,23 +63,23 @@ impl Catalog {
         }
     }
 
-    /// What the next requests to ratify this version meet, in order.
+    /// Sets the faults that the next requests to ratify this version meet, in order.
     pub fn meets(&self, version: usize, faults: &[Fault]) {
         let mut state = self.state();
         state.faults.extend(faults.iter().map(|fault| (version, *fault)));
     }
 
-    /// Where the ratified commits lie, version by version.
+    /// Paths of the ratified commits, by version.
     #[must_use]
     pub fn ratified(&self) -> Vec<String> {
         self.state().ratified.clone()
     }
 
-    /// Publishes what is ratified: each version behind the one before.
+    /// Publishes the ratified commits in order of version.
     ///
     /// # Errors
     ///
-    /// `StorageError` where the store fails; what is ratified stays so.
+    /// `StorageError` if the store fails; ratified commits remain ratified.
     pub async fn publish(&self) -> Result<()> {
         let _one_at_a_time = self.publisher.lock().await;
         loop {
@@ -95,7 +95,7 @@ impl Catalog {
             let bytes = self.table.read(&staged).await;
             let bytes = bytes.map_err(|error| store_error(&error, &staged))?;
             match self.put(&LogPath::commit(version), bytes).await {
-                // Others may publish too: it is the same commit.
+                // Concurrent publishers write the same commit.
                 Ok(()) | Err(object_store::Error::AlreadyExists { .. }) => {
                     self.state().published = number + 1
                 }
@@ -118,7 +118,7 @@ impl Catalog {
         put.await.map(|_| ())
     }
 
-    /// Ratifies a staged commit: a version once, and behind the one before.
+    /// Ratifies a staged commit: each version once, and only after the previous version.
     fn ratify(&self, version: Version, staged: &str) -> Result<Outcome> {
         let mut state = self.state();
         let asked = usize::try_from(version.as_i64()).unwrap_or(usize::MAX);
@@ -153,14 +153,14 @@ impl Catalog {
     }
 
     async fn stage_and_ratify(&self, version: Version, commit: Vec<u8>) -> Result<Outcome> {
-        // Each attempt has a file of its own: what is staged is never used for another.
+        // Each attempt has its own file: a staged file is never reused.
         let stem = version.file_stem();
         let staged = format!("{LOG_FOLDER}/{STAGED_COMMITS}/{stem}.{}.json", new_id());
         let put = self.put(&staged, commit.into()).await;
         put.map_err(|error| store_error(&error, &staged).with("version", version))?;
         let outcome = self.ratify(version, &staged)?;
         if self.publishing == Publishing::AtOnce {
-            // It is ratified whatever becomes of this; who publishes next does it again.
+            // The commit is ratified even if publishing fails; the next publisher retries.
             let _ = self.publish().await;
         }
         Ok(outcome)

@@ -1,4 +1,4 @@
-//! What a checkpoint's file says, read by Parquet's own reader, and the same as it should say by the oracle.
+//! Contents of a checkpoint file as read by the `parquet` crate, and the expected contents according to the oracle.
 //!
 //! Protocol: *Checkpoint Schema*.
 
@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use crate::oracle::State;
 
-/// What is a map in the log: its nulls are values, and those of a struct are absent.
+/// Fields that are maps in the log: null map entries are values, null struct fields are absent.
 const MAPS: [&str; 4] = ["partitionValues", "tags", "configuration", "options"];
 
-/// The actions of a file of actions in Parquet, each under its name, in the file's order; what is absent is left out, as
-/// is a map without entries.
+/// The actions of a Parquet file of actions, wrapped by action name, in file order. Absent fields and empty maps are
+/// omitted.
 pub fn actions_of(file: &[u8]) -> Result<Vec<Value>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(file)).map_err(failed)?;
     let mut lines = Vec::new();
@@ -35,7 +35,7 @@ pub fn actions_of(file: &[u8]) -> Result<Vec<Value>> {
         .collect()
 }
 
-/// The names of the columns of a file of actions in Parquet, each with those that lead to it and dots between.
+/// The column paths of a Parquet file of actions, dot-separated.
 pub fn columns_of(file: &[u8]) -> Result<Vec<String>> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(file)).map_err(failed)?;
     let columns = builder.parquet_schema().columns();
@@ -43,8 +43,8 @@ pub fn columns_of(file: &[u8]) -> Result<Vec<String>> {
 }
 
 impl State {
-    /// What a checkpoint of this state should say of it, every field of every action, in no order: neither statistics and
-    /// partition values as columns nor what only the V2 spec has.
+    /// Expected actions of a checkpoint of this state with all fields, unordered, without `stats_parsed`,
+    /// `partitionValues_parsed` and V2-only actions.
     #[must_use]
     pub fn checkpointed(&self) -> Vec<Value> {
         let mut actions = self.actions();
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-/// An action as a checkpoint should hold it.
+/// An action as expected in a checkpoint.
 fn checkpointed(action: &Value) -> Value {
     let mut action = action.clone();
     for (kind, gone) in [
@@ -68,7 +68,7 @@ fn checkpointed(action: &Value) -> Value {
     without_absent(&action, false)
 }
 
-/// A value without what is absent.
+/// A value without absent fields.
 fn without_absent(value: &Value, is_map: bool) -> Value {
     let Value::Object(members) = value else {
         return value.clone();
@@ -84,7 +84,7 @@ fn without_absent(value: &Value, is_map: bool) -> Value {
             (name.clone(), value)
         })
         .filter(|(_, value)| is_map || value.as_object().is_none_or(|members| !members.is_empty()));
-    // In one order, so that equal values are spelled alike.
+    // Sorted, so that equal values serialize equally.
     let kept: BTreeMap<String, Value> = kept.collect();
     Value::Object(kept.into_iter().collect::<Map<_, _>>())
 }

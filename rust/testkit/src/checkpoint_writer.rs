@@ -1,4 +1,4 @@
-//! Checkpoints in every form that the protocol knows, out of a state.
+//! Writes checkpoints of a state in every form of the protocol.
 //!
 //! Protocol: *Checkpoints*, *V1 Spec*, *V2 Spec*, *Sidecar Files*, *Checkpoint Schema*.
 
@@ -9,49 +9,49 @@ use serde_json::{Value, json};
 use crate::action_parquet::{ActionParquet, write};
 use crate::oracle::State;
 
-/// Which files a checkpoint is made of.
+/// File layout of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One file of the V1 spec.
+    /// One V1 file.
     Classic,
-    /// As many files of the V1 spec.
+    /// A multi-part V1 checkpoint with this number of files.
     MultiPart(usize),
-    /// One file that has a classic name and follows the V2 spec, and as many sidecars.
+    /// A V2 checkpoint with a classic name and this number of sidecars.
     ClassicV2(usize),
-    /// A top level of the V2 spec, and as many sidecars; without sidecars the top level holds everything.
+    /// A V2 checkpoint with this number of sidecars; without sidecars, the top level contains all actions.
     V2(CheckpointFormat, usize),
 }
 
-/// How a checkpoint holds the files' statistics.
+/// How a checkpoint stores file statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatisticsForm {
-    /// Not at all.
+    /// No statistics.
     None,
-    /// As JSON text, in `stats`.
+    /// As JSON, in `stats`.
     Text,
-    /// As columns, in `stats_parsed`. A top level in JSON has no columns and leaves them out.
+    /// As columns, in `stats_parsed`. Omitted in a JSON top level, which has no columns.
     Columns,
-    /// Both ways.
+    /// Both `stats` and `stats_parsed`.
     Both,
 }
 
-/// A form of a checkpoint.
+/// The form of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointForm {
-    /// Its files.
+    /// File layout.
     pub layout: Layout,
-    /// Its statistics.
+    /// Statistics.
     pub statistics: StatisticsForm,
-    /// Whether partition values stand there as columns too, in `partitionValues_parsed`.
+    /// Whether `partitionValues_parsed` is written.
     pub partition_columns: bool,
-    /// Whether columns that hold nothing are left out.
+    /// Whether columns without values are omitted.
     pub is_sparse: bool,
-    /// How many rows a row group holds.
+    /// Rows per row group.
     pub row_group_rows: usize,
 }
 
 impl CheckpointForm {
-    /// A form with JSON statistics and large row groups, as most writers have it.
+    /// A form with JSON statistics and large row groups, like most writers produce.
     #[must_use]
     pub fn of(layout: Layout) -> Self {
         Self {
@@ -64,11 +64,11 @@ impl CheckpointForm {
     }
 }
 
-/// A file below the table's root, and what it holds.
+/// Path relative to the table root, and contents.
 pub type File = (String, Vec<u8>);
 
-/// The files of a checkpoint, in the order in which they are to be written. A second checkpoint of the same version
-/// and layout has other names where the name holds an id: `number` makes them.
+/// The files of a checkpoint, in write order. `number` is used for the ids in file names, so that a second checkpoint
+/// of the same version and layout has other names.
 pub fn checkpoint(state: &State, version: usize, form: &CheckpointForm, number: usize) -> Result<Vec<File>> {
     let mut rows = rows(state, form);
     let kind = ActionParquet::of(state, form)?;
@@ -131,13 +131,13 @@ fn is_file_action(row: &Value) -> bool {
     row.get("add").is_some() || row.get("remove").is_some()
 }
 
-/// Every n-th row, so that the rare actions stand in several parts.
+/// Every n-th row, so that rare actions are distributed over several parts.
 fn nth(rows: &[Value], part: usize, parts: usize) -> Vec<Value> {
     rows.iter().skip(part).step_by(parts.max(1)).cloned().collect()
 }
 
-/// The actions as a checkpoint holds them: nothing of them changes data, tombstones are bare, gone domains are left
-/// out.
+/// The actions as a checkpoint stores them: `dataChange` is false, tombstones have only required fields, removed
+/// domains are omitted.
 fn rows(state: &State, form: &CheckpointForm) -> Vec<Value> {
     let mut rows = state.actions();
     rows.retain(|row| row["domainMetadata"]["removed"] != Value::Bool(true));

@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use crate::checkpoint_writer::File;
 use crate::oracle::State;
 
-/// A form of a version checksum.
+/// The form of a version checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChecksumForm {
-    /// The fields that must be there.
+    /// Required fields only.
     Minimal,
-    /// Every field.
+    /// All fields.
     Full,
-    /// Half a file.
+    /// The first half of a file.
     Torn,
-    /// One that counts a file too many.
+    /// One whose file count is one too high.
     Miscounted,
 }
 
-/// The bounds of the bins of the file size histogram, in bytes.
+/// Bin boundaries of the file size histogram, in bytes.
 const BINS: [i64; 4] = [0, 100, 1_000, 1_000_000];
 
 /// The checksum of a version.
@@ -74,8 +74,8 @@ fn histogram(sizes: &[i64]) -> Value {
     })
 }
 
-/// Files by how many of their rows are deleted: none, 1 to 9, 10 to 99, and so on by powers of ten, which holds for
-/// the vectors of tests, none of which deletes a hundred million.
+/// Number of files per count of deleted rows: none, 1 to 9, 10 to 99, and so on by powers of ten. Assumes fewer than a
+/// hundred million deleted rows per file.
 fn deleted_counts(state: &State) -> Vec<usize> {
     let mut counts = vec![0; 10];
     for add in state.files.values() {

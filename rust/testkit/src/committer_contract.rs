@@ -1,4 +1,4 @@
-//! What every committer must keep, whoever decides behind it: run by the tests of each.
+//! The contract of every [`Committer`], run by the tests of each implementation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use deltaic_protocol::{Error, Result, Version};
 
 use crate::own_commits::{an_append, commit_to};
 
-/// How many writers propose one version at once.
+/// Number of concurrent writers of one version.
 const WRITERS: usize = 8;
 
-/// How many versions of a new table the contract makes.
+/// Number of versions that the contract test commits.
 pub const VERSIONS: i64 = 6;
 
-/// Proposes, proposes again, and lets many propose at once, in a table that is not there yet. Panics where the contract is
-/// broken.
+/// Commits sequentially, repeatedly and concurrently to a table that does not exist yet. Panics if the contract is
+/// violated.
 ///
-/// Protocol: *Delta Log Entries*; a commit is seen whole or not at all, and one proposer wins.
+/// Protocol: *Delta Log Entries*; a commit is visible completely or not at all, and exactly one writer wins.
 #[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
 pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
     committer.prepare().await?;
@@ -67,8 +67,7 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
     Ok(())
 }
 
-/// The log that the contract has made, as its folder lists it: the versions, and nothing that would be taken for more.
-/// Panics where it is another.
+/// Verifies that the log folder lists exactly the versions that the contract test committed. Panics otherwise.
 ///
 /// Protocol: *Delta Log Entries*.
 pub async fn is_listed(table: &TableLocation) -> Result<()> {
@@ -87,8 +86,9 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
     Ok(())
 }
 
-/// Commits an append through a committer that takes ten seconds for it, on a paused clock. Panics if the commit is not
-/// reported: a committer whose commits `_delta_log` does not list at once must be gapless, or its snapshots know its commits.
+/// Commits an append through a committer that takes ten seconds per proposal, on a paused clock. Panics if the commit
+/// is not found: a committer whose commits are not immediately listed in `_delta_log` must be gapless, or its snapshots
+/// must know its commits.
 #[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
 pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapshot) -> Result<()> {
     let slow = Slow(committer);
@@ -105,7 +105,7 @@ pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapsho
     }
 }
 
-/// A committer that takes ten seconds for each proposal.
+/// A committer that takes ten seconds per proposal.
 #[derive(Debug)]
 struct Slow<'a>(&'a dyn Committer);
 
@@ -127,17 +127,17 @@ impl Committer for Slow<'_> {
     }
 }
 
-/// What a store or a catalog did before it failed its client.
+/// How a store or a catalog failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// It took the proposal, and the answer was lost.
+    /// The proposal was committed, and the response was lost.
     Behind,
-    /// The proposal was lost, and nothing was done.
+    /// The request was lost, and nothing was committed.
     Before,
 }
 
-/// Proposes a version that nobody else proposes, to a committer that fails as said. Panics where it says that nothing was
-/// committed and something was, or where nobody could find out what was.
+/// Proposes a version without concurrent writers to a failing committer. Panics if it reports that nothing was
+/// committed although something was, or if the outcome cannot be determined.
 pub async fn is_honest(
     committer: &dyn Committer,
     version: Version,
@@ -155,7 +155,7 @@ pub async fn is_honest(
             assert!(found.is_some(), "{how}: nothing was committed");
         }
         (Ok(Outcome::Withdrawn(_)), _) => assert!(found.is_none(), "{how}: it was committed"),
-        // The name was taken already by this very proposal; who reads the version finds it.
+        // This very proposal already took the name; a reader of the version finds it.
         (Ok(Outcome::Lost(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
         (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: it was taken"),
         (Ok(Outcome::Unknown(_)), Failed::Before) => {}
@@ -164,7 +164,7 @@ pub async fn is_honest(
 }
 
 fn body(writer: usize) -> Vec<u8> {
-    // Long enough to be seen in part, were that possible.
+    // Large enough that a partial write would be visible.
     let line = format!("{writer}\n");
     line.repeat(50_000).into_bytes()
 }

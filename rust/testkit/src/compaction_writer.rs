@@ -1,4 +1,4 @@
-//! Log compaction files, right ones and such as should not be.
+//! Log compaction files, valid and invalid ones.
 //!
 //! Protocol: *Log Compaction Files*.
 
@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use crate::checkpoint_writer::File;
 use crate::oracle::replay;
 
-/// A form of a compaction file.
+/// The form of a compaction file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactionForm {
-    /// As the protocol has it: the reconciliation of its commits.
+    /// Valid: the reconciled actions of its commits.
     Right,
-    /// Half of a right one, torn in the middle of a line.
+    /// Half of a valid file, truncated in the middle of a line.
     Torn,
-    /// Every action of its commits, one after the other.
+    /// All actions of its commits, concatenated.
     Unreconciled,
-    /// A right one of another table, with that table's metadata.
+    /// A valid file of another table, with that table's metadata.
     Foreign,
 }
 
-/// The compaction of the commits `from` to `to`, both included.
+/// The compaction of the commits `from` to `to`, both inclusive.
 #[must_use]
 pub fn compaction(commits: &[Vec<Value>], from: usize, to: usize, form: CompactionForm) -> File {
     let range = commits.get(from..=to).unwrap_or_default();
     let mut actions = match form {
         CompactionForm::Unreconciled => range.concat(),
-        // A domain that is gone stays in: what the commits before say about it is over.
+        // Removed domains are retained: they override actions of earlier commits.
         CompactionForm::Right | CompactionForm::Torn | CompactionForm::Foreign => replay(range).actions(),
     };
     actions.retain(|action| action.get("commitInfo").is_none() && action.get("cdc").is_none());
@@ -46,7 +46,7 @@ pub fn compaction(commits: &[Vec<Value>], from: usize, to: usize, form: Compacti
     (format!("_delta_log/{from:020}.{to:020}.compacted.json"), bytes)
 }
 
-/// Leaves the first half of a file, and makes sure that it ends in the middle of an action.
+/// Truncates a file to its first half, and ensures that it ends in the middle of an action.
 pub(crate) fn tear(bytes: &mut Vec<u8>) {
     bytes.truncate(bytes.len() / 2);
     while bytes.last().is_some_and(|last| b"}\n".contains(last)) {

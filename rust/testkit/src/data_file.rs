@@ -6,7 +6,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-/// The bytes of a Parquet file with the rows of a batch.
+/// A Parquet file with the rows of a batch, as bytes.
 pub fn data_file(batch: &RecordBatch, properties: WriterProperties) -> Result<Vec<u8>> {
     let failed = |error: ParquetError| Error::new(ErrorKind::Internal, error.to_string());
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What a snapshot says, and what it should say, in a form in which the two can be compared.
+//! Actual and expected contents of a snapshot, in a form that can be compared.
 
 use std::collections::BTreeMap;
 
@@ -12,57 +12,57 @@ use serde_json::{Map, Value, json};
 
 use crate::oracle::{LogicalFile, State, shortest};
 
-/// A table at a version, as far as it can be told from the log without the statistics.
+/// A table at a version as described by the log, without statistics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// The members of the protocol that count.
+    /// The compared fields of the protocol.
     pub protocol: Value,
-    /// The members of the metadata that count.
+    /// The compared fields of the metadata.
     pub metadata: Value,
-    /// The table's files.
+    /// The live files.
     pub files: BTreeMap<LogicalFile, FileFacts>,
-    /// The tombstones: the path as it was written, and when the file went.
+    /// The tombstones: the path as written, and the deletion timestamp.
     pub tombstones: BTreeMap<LogicalFile, (String, Option<i64>)>,
-    /// The newest version of each application, and when it came.
+    /// The newest version of each application, and its `lastUpdated`.
     pub txns: BTreeMap<String, (i64, Option<i64>)>,
-    /// The configuration of each domain that is there.
+    /// The configuration of each existing domain.
     pub domains: BTreeMap<String, String>,
 }
 
-/// What the log says about a file.
+/// The log's description of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileFacts {
-    /// The path as it was written.
+    /// The path as written.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
     /// Milliseconds since the epoch.
     pub modification_time: i64,
-    /// The value of each partition column, all of them text.
+    /// Partition values by column, serialized.
     pub partition_values: BTreeMap<String, Option<String>>,
 }
 
-/// What the statistics of a file say about its column `id`.
+/// Statistics of a file for its column `id`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatisticsFacts {
-    /// How many rows the file has.
+    /// Number of rows.
     pub num_records: Option<i64>,
-    /// The least `id`.
+    /// Minimum of `id`.
     pub min: Option<i64>,
-    /// The greatest `id`.
+    /// Maximum of `id`.
     pub max: Option<i64>,
-    /// How many are null.
+    /// Number of nulls.
     pub null_count: Option<i64>,
 }
 
-/// The files of a snapshot: what is known once a table is open and listed.
+/// The live files of a snapshot: available once a table is open and listed.
 pub async fn live_files(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFile, FileFacts>> {
     let (files, _) = snapshot.files(None).await?;
     let files = files.to_batches()?;
     each_row(&files, file_facts)
 }
 
-/// What a snapshot says. Tests ask it here and nowhere else.
+/// The contents of a snapshot. Tests read snapshots only through this function.
 pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
     let (_, tombstones) = snapshot.tombstones().await?;
     let as_json = |value: serde_json::Result<Value>| value.map_err(|error| wrong(&error.to_string()));
@@ -89,7 +89,7 @@ pub async fn facts(snapshot: &Snapshot) -> Result<Facts> {
     })
 }
 
-/// What the statistics of a snapshot's files say.
+/// The statistics of a snapshot's files.
 pub async fn statistics_facts(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFile, StatisticsFacts>> {
     let pruning = Pruning {
         statistics: WithStatistics::All,
@@ -120,7 +120,7 @@ pub async fn statistics_facts(snapshot: &Snapshot) -> Result<BTreeMap<LogicalFil
 }
 
 impl State {
-    /// What a snapshot of this state should say.
+    /// Expected contents of a snapshot of this state.
     #[must_use]
     pub fn facts(&self) -> Facts {
         let long = |action: &Value, key: &str| action[key].as_i64();
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// What the statistics of this state's files should say, where the log has kept them.
+    /// Expected statistics of this state's files, as far as the log retains them.
     #[must_use]
     pub fn statistics_facts(&self) -> BTreeMap<LogicalFile, StatisticsFacts> {
         let of = |add: &Value| {
@@ -181,7 +181,7 @@ impl State {
     }
 }
 
-/// An empty text in a partition value is a null.
+/// An empty string as partition value is null.
 fn partition_values(add: &Value) -> BTreeMap<String, Option<String>> {
     let values = add["partitionValues"].as_object().cloned().unwrap_or_default();
     let text = |value: Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
@@ -239,7 +239,7 @@ fn file_facts(batch: &RecordBatch, row: usize) -> Result<FileFacts> {
     })
 }
 
-/// The facts of each row under its key; a key that stands twice is an error, which a map would hide.
+/// The facts of each row by key; a duplicate key, which a map would hide, is an error.
 fn each_row<T>(
     batches: &[RecordBatch],
     facts: impl Fn(&RecordBatch, usize) -> Result<T>,

@@ -1,4 +1,4 @@
-//! What a request may meet, and which requests are to meet it.
+//! Faults of requests, and rules that select the requests.
 
 use std::ops::Range;
 
@@ -7,36 +7,36 @@ use object_store::Error;
 
 use crate::requests::RequestKind;
 
-/// What becomes of a request.
+/// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is done, and the answer is lost.
+    /// The request succeeds, and the response is lost.
     AnswerLost,
-    /// It never arrives, and neither does an answer.
+    /// The request is never received, and there is no response.
     RequestLost,
-    /// The store says that there is no such file.
+    /// The store reports that the file does not exist.
     NotFound,
-    /// The store is out of order.
+    /// The store reports an internal error.
     ServerError,
-    /// The store is asked too much.
+    /// The store throttles the request.
     Throttled,
-    /// The store lets nobody in.
+    /// The store denies access.
     PermissionDenied,
-    /// The body ends early and nobody says so: at the end of its last line but one, so that what came makes sense, or in
-    /// the middle where it has no lines.
+    /// The body is silently truncated: after its last line but one, so that the received part is valid, or in the
+    /// middle if it has no lines.
     Truncated,
-    /// The connection breaks in the middle of the body.
+    /// The connection is reset in the middle of the body.
     Reset,
-    /// More comes than was told: the body's last line once more, or the whole body where it has no lines.
+    /// The body is longer than announced: its last line is repeated, or the whole body if it has no lines.
     Lengthened,
-    /// The answer is right and takes an hour.
+    /// The response is correct and takes an hour.
     Slow,
-    /// Another file of the same length takes this one's place before it is answered: one bit of its first half is another.
+    /// The file is overwritten before the response by one of the same length: one bit of its first half differs.
     Overwritten,
 }
 
 impl Fault {
-    /// Every fault of a read.
+    /// All faults of reads.
     pub const OF_READS: [Self; 9] = [
         Self::RequestLost,
         Self::NotFound,
@@ -49,7 +49,7 @@ impl Fault {
         Self::Slow,
     ];
 
-    /// What the client hears.
+    /// The error that the client receives.
     #[must_use]
     pub fn error(self, path: &str) -> Error {
         let generic = |why: &'static str| Error::Generic {
@@ -77,7 +77,7 @@ impl Fault {
         }
     }
 
-    /// Whether what is asked for is done and answered, as far as the fault lets it through.
+    /// Whether the request is carried out and a response is sent.
     pub(crate) fn is_answered(self) -> bool {
         matches!(
             self,
@@ -85,7 +85,7 @@ impl Fault {
         )
     }
 
-    /// What arrives of a body, for the faults that change it.
+    /// The received body, for faults that change it.
     pub(crate) fn arrives(self, body: &Bytes) -> Option<Bytes> {
         let half = body.len() / 2;
         match self {
@@ -106,7 +106,7 @@ impl Fault {
     }
 }
 
-/// Which requests meet a fault.
+/// Selects the requests that meet a fault.
 ///
 /// ```
 /// use deltaic_testkit::fault::{Fault, Rule};
@@ -125,7 +125,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Every request meets the fault, until the rule is narrowed.
+    /// Matches every request, until the rule is narrowed.
     #[must_use]
     pub fn new(fault: Fault) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl Rule {
         }
     }
 
-    /// Only requests whose path holds this text.
+    /// Only requests whose path contains this string.
     #[must_use]
     pub fn at(self, part_of_path: &str) -> Self {
         Self {
@@ -155,13 +155,13 @@ impl Rule {
         }
     }
 
-    /// Of the requests that the rest of the rule means only these, counted from 0 and from when the rule is given.
+    /// Only these of the requests that match otherwise, counted from 0 since the rule was added.
     #[must_use]
     pub fn requests(self, which: Range<usize>) -> Self {
         Self { which, ..self }
     }
 
-    /// The fault that a request meets by this rule, which counts it.
+    /// Returns the fault that this rule gives a request, and counts the request.
     pub(crate) fn judge(&mut self, kind: RequestKind, path: &str) -> Option<Fault> {
         if !(self.kinds.is_empty() || self.kinds.contains(&kind)) || !path.contains(&self.part_of_path) {
             return None;

@@ -1,24 +1,24 @@
-//! A request that is held up until a test lets it go on.
+//! A request that is blocked until a test releases it.
 
 use tokio::sync::oneshot;
 
-/// Where a request is held up.
+/// When a request is blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldPoint {
-    /// Before the store does what it was asked.
+    /// Before the store executes it.
     Before,
-    /// After the store has done it, and before the caller gets the answer. Reads are never held up here.
+    /// After the store has executed it, and before the caller receives the response. Reads are never blocked here.
     After,
 }
 
-/// The test's side of a request that is held up. Dropping it releases the request.
+/// The test's handle of a blocked request. Dropping it releases the request.
 #[derive(Debug)]
 pub struct Hold {
     reached: oneshot::Receiver<()>,
     _release: oneshot::Sender<()>,
 }
 
-/// The store's side.
+/// The store's side of a [`Hold`].
 #[derive(Debug)]
 pub(crate) struct Holder {
     number: usize,
@@ -44,7 +44,7 @@ impl Hold {
         (hold, holder)
     }
 
-    /// Waits until the request is held up; forever if it never is.
+    /// Waits until the request is blocked; forever if that never happens.
     pub async fn reached(&mut self) {
         if (&mut self.reached).await.is_err() {
             std::future::pending::<()>().await;

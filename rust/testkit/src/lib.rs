@@ -1,6 +1,6 @@
-//! What the tests of the crates share: tables made by hand in every form that a log can take, an oracle that is too
-//! simple to be wrong, generated histories, a store and a network that are slow and fail on demand, and the contract
-//! that every way of committing must keep. Never published.
+//! Shared test utilities of the crates: handwritten tables in every form of a log, an oracle that is too simple to be
+//! wrong, generated histories, a slow and failing store and network, and the contract of every committer. Never
+//! published.
 
 mod action_parquet;
 pub mod catalog;

@@ -1,37 +1,37 @@
-//! What a store may make of a listing: any order, names twice, names that are nobody's, and names left out.
+//! Variations of a store's listing: any order, duplicates, foreign names, and missing names.
 
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Error, ObjectMeta, Result};
 
-/// In which order a listing comes.
+/// The order of a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By name.
     #[default]
     ByName,
-    /// By name, the last first.
+    /// By name, descending.
     Backwards,
-    /// Every second name, and then the others.
+    /// Every second name, followed by the others.
     Interleaved,
 }
 
-/// What a listing looks like; as it should, unless something is said.
+/// The form of a listing; correct by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListingForm {
     /// The order.
     pub order: Order,
-    /// Objects whose path holds one of these come twice.
+    /// Objects whose path contains one of these are listed twice.
     pub twice: Vec<String>,
-    /// Objects whose path holds one of these do not come: they were made a moment ago.
+    /// Objects whose path contains one of these are missing, as if created a moment ago.
     pub without: Vec<String>,
-    /// Objects come along that have names almost like those that are there.
+    /// Objects with names similar to existing ones are added.
     pub with_foreign: bool,
 }
 
 impl ListingForm {
-    /// The objects of a listing as the store tells them.
+    /// The objects of a listing as the store returns them.
     pub(crate) fn apply(&self, objects: Vec<ObjectMeta>) -> Vec<ObjectMeta> {
         let holds = |texts: &[String], object: &ObjectMeta| {
             texts.iter().any(|text| object.location.as_ref().contains(text))
@@ -61,7 +61,7 @@ impl ListingForm {
         }
     }
 
-    /// The same of a listing that comes object by object.
+    /// The same for a streamed listing.
     pub(crate) fn apply_to(
         self,
         objects: BoxStream<'static, Result<ObjectMeta>>,
@@ -77,7 +77,7 @@ impl ListingForm {
     }
 }
 
-/// Names that are not the log's, though they look like it.
+/// Names that are not log files, but look similar.
 fn foreign(object: &ObjectMeta) -> Vec<ObjectMeta> {
     let path = object.location.as_ref();
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -1,4 +1,4 @@
-//! What a table made by hand says: its versions as they are opened, and its files as they stand there.
+//! Opens versions of a handwritten table, and reads its files.
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
@@ -15,7 +15,7 @@ impl TableBuilder {
         Snapshot::load(self.location(), None, LoadOptions::default()).await
     }
 
-    /// An earlier version, by a number of any type.
+    /// An earlier version, given as a number of any type.
     pub async fn open_at(&self, version: impl TryInto<i64>) -> Result<Snapshot> {
         let version = Version::try_new(version.try_into().unwrap_or(i64::MAX))?;
         Snapshot::load(self.location(), Some(version), LoadOptions::default()).await
@@ -27,7 +27,7 @@ impl TableBuilder {
         read.map_err(|error| store_error(&error, relative))
     }
 
-    /// The actions of a file of lines, as they stand there.
+    /// The actions of a file of lines, as written.
     pub async fn read_actions(&self, relative: &str) -> Result<Vec<Value>> {
         let bytes = self.read(relative).await?;
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! Action reconciliation, oldest first, over maps: slow, short and independent of the real one.
+//! Reference implementation of action reconciliation, oldest first, over maps: slow, short and independent.
 //!
 //! Protocol: *Action Reconciliation*.
 
@@ -6,23 +6,23 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A logical file: its path in its shortest spelling, and its deletion vector's unique id where it has one.
+/// A logical file: its path in the shortest form, and the unique id of its deletion vector if it has one.
 pub type LogicalFile = (String, Option<String>);
 
-/// What a history leads to: the newest action of each kind and key, as it was written.
+/// The result of a history: the newest action of each kind and key, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// The newest protocol.
     pub protocol: Option<Value>,
     /// The newest metadata.
     pub metadata: Option<Value>,
-    /// The table's files.
+    /// The live files.
     pub files: BTreeMap<LogicalFile, Value>,
-    /// The tombstones.
+    /// The newest transaction identifier of each application.
     pub tombstones: BTreeMap<LogicalFile, Value>,
     /// The newest of each application.
     pub txns: BTreeMap<String, Value>,
-    /// The newest of each domain, also the word that it is gone.
+    /// The newest action of each domain, also if it removes the domain.
     pub domains: BTreeMap<String, Value>,
 }
 
@@ -34,7 +34,7 @@ pub fn replay(commits: &[Vec<Value>]) -> State {
         let of = |kind: &'static str| actions.iter().filter_map(move |action| action.get(kind).cloned());
         state.protocol = of("protocol").next_back().or(state.protocol);
         state.metadata = of("metaData").next_back().or(state.metadata);
-        // The order of the actions of a commit means nothing; what goes is taken away before what comes is added.
+        // The order of actions in a commit has no meaning; removes are applied before adds.
         for remove in of("remove") {
             state.files.remove(&logical_file(&remove));
             state.tombstones.insert(logical_file(&remove), remove);
@@ -52,7 +52,7 @@ pub fn replay(commits: &[Vec<Value>]) -> State {
 }
 
 impl State {
-    /// The state as actions, each under its name: what a reconciled file of the log holds.
+    /// The state as actions, wrapped by action name: the contents of a reconciled file of the log.
     #[must_use]
     pub fn actions(&self) -> Vec<Value> {
         let named = |name: &'static str| move |action: &Value| serde_json::json!({ name: action });
@@ -65,7 +65,7 @@ impl State {
         actions
     }
 
-    /// The domains that are there.
+    /// The existing domains.
     pub fn live_domains(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.domains
             .iter()
@@ -73,7 +73,7 @@ impl State {
     }
 }
 
-/// A member that is text; empty where there is none.
+/// A string field; empty if absent.
 pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
@@ -95,7 +95,7 @@ pub fn logical_file(action: &Value) -> LogicalFile {
     (shortest(&text(action, "path")), vector)
 }
 
-/// `/p`, `file:/p` and `file:///p` are one file.
+/// `/p`, `file:/p` and `file:///p` are the same file.
 #[must_use]
 pub fn shortest(path: &str) -> String {
     let rest = path

@@ -1,4 +1,4 @@
-//! Commits of deltaic's own over tables that are written by hand, and what they leave beside themselves in the log.
+//! Commits by deltaic to handwritten tables, and the other log files that they create.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,12 @@ use object_store::ObjectStore;
 
 use crate::table_builder::TableBuilder;
 
-/// A commit that does nothing yet, to a table with whatever features.
+/// An empty transaction on a table with any features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
     Transaction::try_new(snapshot, Operation::Write, |_, _, _| Ok(()))
 }
 
-/// Options for commits without maintenance.
+/// Options of a commit without post-commit maintenance.
 #[must_use]
 pub fn without_upkeep() -> CommitOptions {
     CommitOptions {
@@ -38,7 +38,7 @@ pub fn without_upkeep() -> CommitOptions {
 pub struct Append {
     /// The files.
     pub adds: Vec<Add>,
-    /// How it commits.
+    /// Its commit options.
     pub options: CommitOptions,
 }
 
@@ -50,7 +50,7 @@ pub async fn append(snapshot: &Snapshot, append: &Append) -> Result<Committed> {
     transaction.commit().await
 }
 
-/// An append of one file of that name, without maintenance.
+/// An append of one file with this name, without maintenance.
 #[must_use]
 pub fn an_append(name: &str) -> Append {
     Append {
@@ -64,7 +64,7 @@ pub fn an_append(name: &str) -> Append {
     }
 }
 
-/// A table to be made, of one column `id`.
+/// A new table with one column `id`.
 #[must_use]
 pub fn a_new_table() -> NewTable {
     NewTable {
@@ -81,7 +81,7 @@ pub fn a_new_table() -> NewTable {
     }
 }
 
-/// Commits a file of that name, which is nowhere but in the log.
+/// Commits a file with this name, which exists only in the log.
 pub async fn append_to(snapshot: &Snapshot, name: &str, upkeep: UpkeepPolicy) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
     transaction.options.upkeep = upkeep;
@@ -94,7 +94,7 @@ pub async fn append_to(snapshot: &Snapshot, name: &str, upkeep: UpkeepPolicy) ->
     transaction.commit().await
 }
 
-/// The names of the log's files with this ending, those of folders below it among them.
+/// The names of the log's files with this ending, including those in subfolders.
 pub async fn log_names(table: &TableBuilder, ending: &str) -> Result<BTreeSet<String>> {
     let location = table.location();
     let folder = location.below("_delta_log")?;
@@ -105,14 +105,14 @@ pub async fn log_names(table: &TableBuilder, ending: &str) -> Result<BTreeSet<St
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The versions that the names of the log's files with this ending begin with, in order.
+/// The versions of the log's files with this ending, in order.
 pub async fn log_versions(table: &TableBuilder, ending: &str) -> Result<Vec<i64>> {
     let names = log_names(table, ending).await?;
     let version = |name: &String| name.get(..20).and_then(|text| text.parse().ok());
     Ok(names.iter().filter_map(version).collect())
 }
 
-/// The checksum beside a version; none where there is none.
+/// The checksum of a version, or `None` if it has no checksum file.
 pub async fn checksum_beside(table: &TableBuilder, version: i64) -> Result<Option<VersionChecksum>> {
     let relative = format!("_delta_log/{version:020}.crc");
     match table.location().read(&relative).await {
@@ -122,7 +122,7 @@ pub async fn checksum_beside(table: &TableBuilder, version: i64) -> Result<Optio
     }
 }
 
-/// What the checksum of a version must be: it is opened anew, and every field counted.
+/// The expected checksum of a version: the version is opened again, and every field computed.
 pub async fn checksum_anew(table: &TableBuilder, version: i64) -> Result<VersionChecksum> {
     checksum_of(&table.open_at(version).await?, now_ms()).await
 }

@@ -1,9 +1,9 @@
-//! A property of what waits: each generated case in a runtime of its own, so that none leaves anything to the next.
+//! Async properties: each generated case has its own runtime, so that cases are independent.
 
 use deltaic_protocol::Result;
 use proptest::test_runner::TestCaseError;
 
-/// Runs a case to its end. An error fails it, with what to do about it.
+/// Runs a case to completion. An error fails the case, with its hint.
 ///
 /// ```
 /// # fn main() -> Result<(), proptest::test_runner::TestCaseError> {

@@ -1,4 +1,4 @@
-//! A disk that writes down each step of a commit, has no hard links where it is told so, and fails on demand.
+//! A file system that records each step of a commit, optionally without hard links, and fails on demand.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
@@ -10,32 +10,32 @@ use deltaic_log::committer::{Disk, Files};
 /// A step of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// An empty file is made.
+    /// An empty file is created.
     Create,
     /// Bytes are written to it.
     Write,
-    /// The file's bytes come to the disk.
+    /// The file's bytes are synced to disk.
     Sync,
-    /// It gets a second name.
+    /// The file is linked to a second name.
     Link,
-    /// It gets another name.
+    /// The file is renamed.
     Rename,
-    /// A name is taken away.
+    /// A name is removed.
     Remove,
-    /// A folder's names come to the disk.
+    /// A folder is synced to disk.
     SyncFolder,
 }
 
-/// What becomes of a step.
+/// The fault of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// It is not done, and this is why.
+    /// The step is not executed, and fails with this error.
     Refused(ErrorKind),
-    /// It is done, and the answer says this all the same.
+    /// The step is executed, and fails with this error nevertheless.
     Unheard(ErrorKind),
 }
 
-/// The disk behind a record. Clones are one disk.
+/// The recorded file system. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct RecordedFiles {
     record: Arc<Mutex<Record>>,
@@ -49,7 +49,7 @@ struct Record {
 }
 
 impl RecordedFiles {
-    /// A file system that knows no hard links, as FAT and many that lie behind a network.
+    /// A file system without hard links, such as FAT and many network file systems.
     #[must_use]
     pub fn without_links() -> Self {
         let files = Self::default();
@@ -57,25 +57,25 @@ impl RecordedFiles {
         files
     }
 
-    /// Whether files can have two names here.
+    /// Whether hard links are supported.
     #[must_use]
     pub fn has_links(&self) -> bool {
         !self.record().has_no_links
     }
 
-    /// Forgets the steps so far, and what was to meet them.
+    /// Clears the recorded steps and pending faults.
     pub fn forget(&self) {
         let mut record = self.record();
         record.steps.clear();
         record.mishaps.clear();
     }
 
-    /// Lets a step of the next commit that comes to it meet a mishap.
+    /// Sets the fault of the next occurrence of a step.
     pub fn meets(&self, step: Step, mishap: Mishap) {
         self.record().mishaps.push((step, mishap));
     }
 
-    /// The steps so far, each with the name of its file or folder; they are forgotten.
+    /// Takes the recorded steps, each with the name of its file or folder.
     #[must_use]
     pub fn take_steps(&self) -> Vec<(Step, String)> {
         std::mem::take(&mut self.record().steps)

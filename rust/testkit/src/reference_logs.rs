@@ -1,4 +1,4 @@
-//! The logs of tables that other implementations wrote, and copies of them that may be changed.
+//! Logs of tables that other implementations wrote, and modifiable copies of them.
 #![expect(
     clippy::disallowed_methods,
     reason = "reference tables and CI are of the machine that tests run on, and no table is open while they are copied"
@@ -60,7 +60,7 @@ fn tables_below(folder: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 ///
-/// What the file system says.
+/// Errors of the file system.
 pub fn copy_log(table: &Path, into: &Path) -> Result<()> {
     let mut folders = vec![PathBuf::from("_delta_log")];
     while let Some(folder) = folders.pop() {

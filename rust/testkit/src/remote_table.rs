@@ -1,4 +1,4 @@
-//! Tables on the three services, over a scripted network.
+//! Tables on the three cloud services, over a scripted network.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use crate::scripted_network::{Mishap, ScriptedNetwork};
 
-/// A service: a table's URI, and what a client needs to sign.
+/// A service: a table's URI and its signing options.
 pub type Service = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// The services, and the ways to sign of which a request holds more or less: every secret has a mark.
+/// The services with their ways of signing, which reveal different amounts of secrets in requests; every secret
+/// contains a mark.
 pub const SERVICES: [Service; 4] = [
     (
         "s3://bucket/t",
@@ -37,7 +38,7 @@ pub const SERVICES: [Service; 4] = [
     ("gs://bucket/t", &[("google_bearer_token", "PlAnTeD-token")]),
 ];
 
-/// What may pass when a request is made again.
+/// Transient faults, which a retry may overcome.
 pub const MAY_PASS: [Mishap; 9] = [
     Mishap::Status(500, "InternalError"),
     Mishap::Status(502, "BadGateway"),
@@ -50,7 +51,7 @@ pub const MAY_PASS: [Mishap; 9] = [
     Mishap::Silence,
 ];
 
-/// A table's place on a service, with more options than it needs, and the network before it.
+/// A table's location on a service with more options than necessary, and its scripted network.
 pub fn remote_place(
     (uri, options): Service,
     more: &[(&str, &str)],
@@ -66,7 +67,7 @@ pub fn remote_place(
     Ok((network, Arc::new(location)))
 }
 
-/// Writes a commit behind the network's back.
+/// Writes a commit without a request.
 pub fn put_commit(network: &ScriptedNetwork, version: usize, actions: &[Value]) {
     let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();
     network.put(&format!("t/_delta_log/{version:020}.json"), text);

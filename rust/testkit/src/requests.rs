@@ -1,18 +1,18 @@
-//! The requests that a store was asked: what, when, which bytes, and how deep they depend on one another.
+//! The requests that a store received: kind, time, byte ranges, and how many depend on one another.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestKind {
-    /// A file or a range of it.
+    /// A file or a byte range of it.
     Get,
     /// A file's size.
     Head,
-    /// A page of everything below a prefix.
+    /// A page of all objects below a prefix.
     List,
-    /// A page of everything below a prefix and behind a name.
+    /// A page of all objects below a prefix and after a name.
     ListFrom,
     /// A page of a folder.
     ListFolder,
@@ -27,31 +27,32 @@ pub enum RequestKind {
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it asked for.
+    /// Its kind.
     pub kind: RequestKind,
-    /// The path on the store; of a listing the prefix.
+    /// The path on the store; for a listing, the prefix.
     pub path: String,
-    /// The bytes that were answered; of a read alone.
+    /// The returned byte range; only for reads.
     pub range: Option<Range<u64>>,
-    /// When it was sent, since the store was made.
+    /// When it was sent, since the store was created.
     pub started: Duration,
-    /// When it was answered, or failed; none when the asker did not wait for it.
+    /// When the response was sent, or the request failed; `None` if the caller did not wait for it.
     pub ended: Option<Duration>,
 }
 
-/// The requests of a stretch of time, in the order in which they were sent.
+/// The requests of a period, in the order in which they were sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The requests.
     pub requests: Vec<Request>,
-    /// How long each takes.
+    /// Latency of each request.
     pub latency: Duration,
 }
 
 impl Report {
-    /// How many requests wait for one another: the time from the first to the last, in requests.
+    /// Number of requests that wait for one another: the time from the first to the last request, divided by the
+    /// latency.
     ///
-    /// It means something on a paused clock alone, where nothing but requests takes time.
+    /// Only meaningful on a paused clock, where nothing but requests takes time.
     #[must_use]
     pub fn depth(&self) -> u128 {
         let first = self.requests.iter().map(|request| request.started).min();
@@ -63,7 +64,7 @@ impl Report {
             .unwrap_or_default()
     }
 
-    /// How many requests there are of a kind.
+    /// Number of requests of a kind.
     #[must_use]
     pub fn count(&self, kind: RequestKind) -> usize {
         self.requests
@@ -72,14 +73,14 @@ impl Report {
             .count()
     }
 
-    /// The requests of a kind whose path holds a text.
+    /// The requests of a kind whose path contains a string.
     pub fn at(&self, kind: RequestKind, part_of_path: &str) -> impl Iterator<Item = &Request> {
         self.requests
             .iter()
             .filter(move |request| request.kind == kind && request.path.contains(part_of_path))
     }
 
-    /// How many bytes were fetched.
+    /// Number of fetched bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.ranges()
@@ -87,7 +88,7 @@ impl Report {
             .sum()
     }
 
-    /// The bytes that were fetched more than once, each overlap with its file.
+    /// The byte ranges that were fetched more than once, with their file.
     #[must_use]
     pub fn fetched_twice(&self) -> Vec<(String, Range<u64>)> {
         let mut ranges: Vec<(&str, Range<u64>)> = self.ranges().collect();

@@ -1,5 +1,4 @@
-//! A stand-in for the network below a store's client: it answers as the services do or as the script says, and
-//! remembers when it was asked what.
+//! Replaces the network below a store's client: responds like the services or as scripted, and records all requests.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -22,28 +21,28 @@ use tokio::time::Instant;
 
 use crate::services::{Answer, Object, Objects, serve};
 
-/// What a request meets.
+/// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// The server answers with a status and a code.
+    /// The server responds with a status and an error code.
     Status(u16, &'static str),
-    /// No connection is made.
+    /// The connection is refused.
     Refused,
-    /// The server closes the connection before it has answered.
+    /// The server closes the connection before it responds.
     Closed,
-    /// The connection breaks before an answer.
+    /// The connection is reset before a response.
     Reset,
-    /// Nothing comes until the client gives up, as long as its settings say.
+    /// No response until the timeout of the client's settings.
     Silence,
-    /// The body breaks off in its middle.
+    /// The connection is reset in the middle of the body.
     BreaksOff,
-    /// The body ends in its middle, and nobody says so.
+    /// The body is silently truncated in the middle.
     Short,
-    /// More comes than was told.
+    /// The body is longer than announced.
     Long,
 }
 
-/// Which requests meet a mishap.
+/// Selects the requests that meet a fault.
 #[derive(Clone, Debug)]
 pub struct Trouble {
     mishap: Mishap,
@@ -55,7 +54,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Every request of a method whose decoded URI holds a text.
+    /// Matches every request with a method whose decoded URI contains a string.
     #[must_use]
     pub fn new(mishap: Mishap, method: &'static str, part_of_uri: &str) -> Self {
         Self {
@@ -68,13 +67,13 @@ impl Trouble {
         }
     }
 
-    /// Of them only these, counted from 0 and from when the trouble begins.
+    /// Only these of the matching requests, counted from 0 since the rule was added.
     #[must_use]
     pub fn requests(self, which: Range<usize>) -> Self {
         Self { which, ..self }
     }
 
-    /// The request is carried out before.
+    /// The request is executed before the fault.
     #[must_use]
     pub fn done(self) -> Self {
         Self {
@@ -97,20 +96,20 @@ impl Trouble {
     }
 }
 
-/// A request that was made.
+/// A request that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// Its method.
     pub method: String,
-    /// Its URI, decoded: each service encodes other letters.
+    /// Its URI, decoded, since each service encodes different characters.
     pub uri: String,
-    /// When it was made, since the network was.
+    /// When it was sent, since the network was created.
     pub started: Duration,
-    /// When its answer began or its failure was known.
+    /// When the response began or the request failed.
     pub ended: Duration,
 }
 
-/// The network, and the one bucket of each service behind it. Clones are one network.
+/// The network, and the one bucket of each service on it. Clones share the network.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -174,22 +173,22 @@ impl ScriptedNetwork {
             .collect()
     }
 
-    /// Lets requests meet a mishap. The first trouble that means a request decides; every one counts what it means.
+    /// Adds a fault. The first one that matches a request decides; every one counts the requests that it matches.
     pub fn meets(&self, trouble: Trouble) {
         self.state().troubles.push(trouble);
     }
 
-    /// Ends every trouble.
+    /// Removes all faults.
     pub fn heal(&self) {
         self.state().troubles.clear();
     }
 
-    /// Forgets the requests so far.
+    /// Clears the recorded requests.
     pub fn forget(&self) {
         self.state().attempts.clear();
     }
 
-    /// The requests of a method whose URI holds a text, in order.
+    /// The requests of a method whose URI contains a string, in order.
     #[must_use]
     pub fn attempts(&self, method: &str, part_of_uri: &str) -> Vec<Attempt> {
         let state = self.state();
@@ -239,7 +238,7 @@ impl HttpConnector for ScriptedNetwork {
 #[derive(Debug)]
 struct Client {
     network: ScriptedNetwork,
-    /// After how long without a word the client's settings let it give up.
+    /// Timeout of the client's settings.
     silence: Duration,
 }
 
@@ -249,7 +248,7 @@ impl HttpService for Client {
         let started = self.network.made.elapsed();
         let body = whole(request.body_mut()).await?;
         let (mishap, answer) = self.network.answer(&request, body);
-        // As clients do, it says of which request.
+        // Like real clients, names the request.
         let uri = request.uri().to_string();
         let fails = |kind, why: &str| {
             let why = format!("{why} for {uri}");
@@ -321,7 +320,7 @@ fn response(answer: Answer, mishap: Option<Mishap>) -> HttpResponse {
     response
 }
 
-/// A body that comes in pieces, of which the last may be that it broke off.
+/// A body in chunks, the last of which may be a connection error.
 struct Pieces(VecDeque<Result<Bytes, HttpError>>);
 
 impl Body for Pieces {

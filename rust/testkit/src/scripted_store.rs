@@ -1,4 +1,4 @@
-//! A store that takes its time, remembers what it was asked, and fails where it is told to.
+//! A store with latency that records its requests and fails on demand.
 
 use std::fmt;
 use std::future::Future;
@@ -23,13 +23,13 @@ use crate::listing_form::ListingForm;
 use crate::requests::{Report, Request, RequestKind};
 use crate::store_clock::StoreClock;
 
-/// How many objects a page of a listing holds, as on the large object stores.
+/// Objects per page of a listing, as on large object stores.
 const PAGE: usize = 1000;
 
-/// How long a slow answer takes.
+/// Duration of a slow response.
 const SLOW: Duration = Duration::from_secs(60 * 60);
 
-/// A store, in memory unless it is made over another, quick and sound until it is told otherwise. Clones are one store.
+/// A store, in memory or over another one, fast and correct until configured otherwise. Clones share the store.
 ///
 /// On a runtime whose clock is paused, latency costs no time, and [`Report::depth`] counts exactly:
 ///
@@ -67,7 +67,7 @@ struct Script {
     rules: Vec<Rule>,
     listing: ListingForm,
     requests: Vec<Request>,
-    /// Requests before this were forgotten: an answer to one of them is told to nobody.
+    /// Requests before this were cleared: their responses are not recorded.
     forgotten: usize,
     met: usize,
     holder: Option<Holder>,
@@ -80,7 +80,8 @@ impl Default for ScriptedStore {
 }
 
 impl ScriptedStore {
-    /// A store over another. What is asked of that one directly takes no time, fails not and is not counted.
+    /// A store over another one. Requests sent directly to the inner store have no latency or faults and are not
+    /// counted.
     #[must_use]
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
         Self {
@@ -100,27 +101,27 @@ impl ScriptedStore {
         }
     }
 
-    /// How long each request takes from now on.
+    /// Sets the latency of all further requests.
     pub fn set_latency(&self, latency: Duration) {
         self.script().latency = latency;
     }
 
-    /// How far the store's clock is ahead of this machine's from now on: it stamps what is put from now on.
+    /// Sets how far the store's clock is ahead of this machine's; it stamps all objects put from now on.
     pub fn set_clock_ahead(&self, ahead: Duration) {
         self.clock.set_ahead(ahead);
     }
 
-    /// How many objects a page of a listing holds from now on.
+    /// Sets the number of objects per page of further listings.
     pub fn set_page(&self, page: usize) {
         self.script().page = page.max(1);
     }
 
-    /// Lets requests fail. The first rule that means a request decides; every rule counts what it means.
+    /// Adds a rule. The first rule that matches a request decides; every rule counts the requests that it matches.
     pub fn fail(&self, rule: Rule) {
         self.script().rules.push(rule);
     }
 
-    /// What the next puts and the next reads meet, in order.
+    /// Sets the faults of the next puts and the next reads, in order.
     pub fn script_next(&self, puts: &[Fault], reads: &[Fault]) {
         for (kinds, faults) in [
             (&[RequestKind::Put][..], puts),
@@ -132,12 +133,12 @@ impl ScriptedStore {
         }
     }
 
-    /// What a listing of a folder looks like from now on.
+    /// Sets the form of further folder listings.
     pub fn set_listing(&self, form: ListingForm) {
         self.script().listing = form;
     }
 
-    /// Drops every rule, and lists what is there.
+    /// Removes all rules, and restores correct listings.
     pub fn heal(&self) {
         let mut script = self.script();
         script.rules.clear();
@@ -145,7 +146,7 @@ impl ScriptedStore {
         script.listing = ListingForm::default();
     }
 
-    /// Holds up one request, counted from 0 and from now on, until the [`Hold`] is released or dropped.
+    /// Blocks one further request, counted from 0, until the [`Hold`] is released or dropped.
     pub fn hold(&self, request: usize, point: HoldPoint) -> Hold {
         let mut script = self.script();
         let number = script.forgotten + script.requests.len() + request;
@@ -170,20 +171,20 @@ impl ScriptedStore {
         &self.clock
     }
 
-    /// How many requests have met a fault.
+    /// Number of requests that met a fault.
     #[must_use]
     pub fn faults_met(&self) -> usize {
         self.script().met
     }
 
-    /// Forgets the requests so far.
+    /// Clears the recorded requests.
     pub fn forget(&self) {
         let mut script = self.script();
         script.forgotten += script.requests.len();
         script.requests.clear();
     }
 
-    /// The requests since the store was made, or since they were forgotten.
+    /// The requests since the store was created or cleared.
     #[must_use]
     pub fn report(&self) -> Report {
         let script = self.script();
@@ -197,14 +198,14 @@ impl ScriptedStore {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a request, lets it take its time, and says what it meets.
+    /// Records a request, waits for its latency, and returns its fault.
     async fn begin(&self, kind: RequestKind, path: &str) -> (usize, Option<Fault>) {
         let (number, fault, latency) = {
             let started = self.made.elapsed();
             let mut script = self.script();
             let mut fault = None;
             for rule in &mut script.rules {
-                // Every rule counts, so that the third means the third whatever became of the second.
+                // Every rule counts, so that "the third" does not depend on other rules.
                 let judged = rule.judge(kind, path);
                 fault = fault.or(judged);
             }
@@ -240,7 +241,7 @@ impl ScriptedStore {
         }
     }
 
-    /// A request that is answered at once and whole.
+    /// Executes a request with a single response.
     async fn ask<T>(
         &self,
         kind: RequestKind,
@@ -261,7 +262,7 @@ impl ScriptedStore {
         answer
     }
 
-    /// Pages of a listing: one request each, and the next is asked for when the last has been read.
+    /// Pages of a listing: one request each; the next page is requested once the last one was read.
     fn pages(
         &self,
         kind: RequestKind,
@@ -291,7 +292,7 @@ impl ScriptedStore {
                 let page = store.ask(kind, &path, page).await;
                 Some(match page {
                     Err(error) => (vec![Err(error)], None),
-                    // A page that is not full says that it is the last.
+                    // A partial page is the last one.
                     Ok(page) => {
                         let more = page.len() == size;
                         (page, more.then_some(objects))
@@ -409,7 +410,7 @@ impl ObjectStore for ScriptedStore {
 }
 
 impl ScriptedStore {
-    /// The answer to a read, and the bytes that it holds.
+    /// The response to a read, and its byte range.
     async fn answer(
         &self,
         path: &Path,
@@ -457,11 +458,11 @@ impl ScriptedStore {
         (Ok(broken), range)
     }
 
-    /// Puts another file of the same length in a file's place.
+    /// Replaces a file by another of the same length.
     async fn overwrite(&self, path: &Path) -> Result<()> {
         let mut bytes = self.store.get(path).await?.bytes().await?.to_vec();
         let quarter = bytes.len() / 4;
-        // In the quarter of a word, where it makes another word and nothing that cannot be decoded.
+        // Inside a word, where the change gives another word and remains decodable.
         let words = bytes.get(quarter..).unwrap_or_default().windows(16);
         let word = words
             .into_iter()

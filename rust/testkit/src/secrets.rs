@@ -1,17 +1,17 @@
-//! The secrets of the tests: what they hold, so that they are known again wherever they are told.
+//! The secrets of the tests: each contains a mark, so that it is recognized in any output.
 //!
-//! The Python tests plant the same, and `tests/run.py` looks for them in all that the Rust tests print.
+//! The Python tests use the same marks, and `tests/run.py` searches for them in all output of the Rust tests.
 
 use deltaic_protocol::Error;
 
-/// What every planted secret holds: as text, and as base64 has it.
+/// The mark of every secret: as text, and in base64.
 pub const MARKS: [&str; 2] = ["PlAnTeD", "UGxBblRlR"];
 
-/// An error tells no secret: not in its message, its context or its hint.
+/// Verifies that an error contains no secret in its message, context or hint.
 ///
 /// # Panics
 ///
-/// Where it does; without the secret.
+/// If it contains one. The panic does not repeat the secret.
 ///
 /// ```
 /// use deltaic_protocol::{Error, ErrorKind};

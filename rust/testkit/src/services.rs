@@ -1,4 +1,4 @@
-//! What the services of Amazon, Microsoft and Google answer, as far as a table needs it, over objects in memory.
+//! Emulates the APIs of Amazon, Microsoft and Google, as far as a table needs them, over objects in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,17 +9,17 @@ use object_store::client::HttpRequest;
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
-/// An object, and which writing of it this is.
+/// An object, and its generation.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) bytes: Bytes,
     pub(crate) writing: usize,
 }
 
-/// The objects of a bucket by their keys.
+/// The objects of a bucket by key.
 pub(crate) type Objects = BTreeMap<String, Object>;
 
-/// What is answered: a status, headers and a body.
+/// A response: status, headers and body.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -28,7 +28,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A refusal with a code, as each service spells it. It repeats all that the client sent, secrets too: servers do.
+    /// An error response with a code in the format of each service. Repeats everything that the client sent, including
+    /// secrets, as servers do.
     pub(crate) fn refusal(status: u16, code: &str, request: &HttpRequest) -> Self {
         let headers: Vec<&str> = request
             .headers()
@@ -45,11 +46,11 @@ impl Answer {
     }
 }
 
-/// Every object is of this time, spelled as headers and as listings have it.
+/// Modification time of every object, in the formats of headers and listings.
 const IN_HEADERS: &str = "Sat, 21 Nov 2026 00:00:00 GMT";
 const IN_LISTINGS: &str = "2026-11-21T00:00:00.000Z";
 
-/// Carries a request out.
+/// Executes a request.
 pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, writing: usize) -> Answer {
     let uri = request.uri();
     let is_azure = uri.host().is_some_and(|host| host.ends_with(".windows.net"));
@@ -148,7 +149,7 @@ fn list(objects: &Objects, query: &str, is_azure: bool) -> Answer {
             continue;
         }
         let (size, writing) = (object.bytes.len(), object.writing);
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = if is_azure {
             write!(
                 found,

@@ -1,4 +1,4 @@
-//! What commits do, step by step, and the actions that a writer makes of it.
+//! Steps of generated commits, and the actions that a writer commits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::oracle::{logical_file, shortest};
 use crate::table_builder::NEVER_EXPIRED;
 
-/// What a commit does to one name, before it is known what the name stands for.
+/// What a commit does to one name, independent of the path that the name denotes.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     File(FileStep),
@@ -26,15 +26,15 @@ pub(crate) struct FileStep {
     vector: Option<u8>,
     partition: u8,
     size: i64,
-    /// Whether it comes or goes.
+    /// Whether the file is added or removed.
     comes: bool,
-    /// Whether the commit takes care of what its path stands for, as a sound writer does.
+    /// Whether the commit respects the current state of the path, like a correct writer.
     is_tidy: bool,
-    /// Which optional fields stand there.
+    /// Which optional fields are written.
     fields: u8,
 }
 
-/// A step; names meet, since there are few.
+/// A step; names collide, since there are few.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     let file = (
         (0u8..7, 0u8..3, prop::option::of(0u8..4), 0u8..4),
@@ -75,7 +75,7 @@ pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value
     let mut all = vec![first];
     for (number, steps) in commits.iter().enumerate() {
         let mut actions: Vec<Value> = Vec::new();
-        // A commit holds each name once: more is not a valid commit.
+        // A valid commit contains each name once.
         let mut seen: BTreeSet<String> = BTreeSet::new();
         for step in steps {
             if let Step::File(file) = step
@@ -116,14 +116,14 @@ pub(crate) fn written(partitioned: bool, commits: &[Vec<Step>]) -> Vec<Vec<Value
                 actions.append(&mut of_step);
             }
         }
-        // An empty commit would be damage, so every commit says at least this.
+        // An empty commit would be invalid, so every commit has at least a `commitInfo`.
         actions.push(json!({"commitInfo": {"operation": "TEST", "timestamp": number}}));
         all.push(actions);
     }
     all
 }
 
-/// The adds and removes of a step; `live` holds the files of each path, as their adds.
+/// The adds and removes of a step; `live` contains the adds of each path's live files.
 fn file_actions(
     step: &FileStep,
     partitioned: bool,
@@ -134,7 +134,7 @@ fn file_actions(
     let of_path = live.entry(shortest(&path)).or_default();
     let mut actions = Vec::new();
     let add = add(step, &path, partitioned, number);
-    // A path that is live with another vector must be taken away first, by every writer.
+    // Every writer must first remove a path that is live with another vector.
     let is_elsewhere = of_path
         .iter()
         .any(|known| logical_file(known) != logical_file(&add));
@@ -158,7 +158,7 @@ fn file_actions(
     actions
 }
 
-/// The path of a name: the first ones relative, one of them escaped, the last ones absolute in three spellings.
+/// The path of a name: the first ones are relative, one of them escaped, the last ones absolute in three forms.
 fn path(name: u8, spelling: u8) -> String {
     let prefix = match (name, spelling) {
         (0..5, _) => "",
@@ -229,7 +229,7 @@ fn remove(path: &str, vector: Option<&Value>, step: &FileStep, number: usize) ->
     json!({ "remove": remove })
 }
 
-/// Vectors that differ in one part each: kind, text, offset.
+/// Descriptors that each differ in one field: storage type, path, offset.
 fn descriptor(which: u8) -> Value {
     let (kind, text, offset) = match which {
         0 => ("u", "ab^-aqEH.-t@S}K{vb[*k^", Some(1)),
@@ -245,7 +245,7 @@ fn descriptor(which: u8) -> Value {
     vector
 }
 
-/// Metadata with so many columns more, and a property of that value.
+/// Metadata with this number of additional columns, and a property with this value.
 fn metadata(partitioned: bool, columns: u8, value: u8) -> Value {
     let field =
         |name: &str, kind: &str| json!({"name": name, "type": kind, "nullable": true, "metadata": {}});
@@ -270,7 +270,7 @@ fn metadata(partitioned: bool, columns: u8, value: u8) -> Value {
     json!({ "metaData": metadata })
 }
 
-/// A protocol: legacy, with features, with more of them, with features of writers alone; a legacy one has no deletion
+/// A protocol: legacy, with features, with more of them, with writer-only features; a legacy one has no deletion
 /// vectors.
 fn protocol(which: u8, has_vectors: bool) -> Value {
     let (mut reader, mut writer) = match which {

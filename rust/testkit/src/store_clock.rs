@@ -7,7 +7,7 @@ use std::time::Duration;
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
-/// By how much a store's clock is ahead of the system's. Clones are one clock.
+/// How far a store's clock is ahead of the system's. Clones share the clock.
 #[derive(Clone, Debug, Default)]
 pub struct StoreClock(Arc<Mutex<Ahead>>);
 
@@ -19,7 +19,7 @@ struct Ahead {
 }
 
 impl StoreClock {
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn pass(&self, time: Duration) {
         self.ahead().now += time;
     }
@@ -28,7 +28,7 @@ impl StoreClock {
         self.ahead().now = ahead;
     }
 
-    /// The object at a path is written now.
+    /// Records that the object at a path is written now.
     pub fn stamp(&self, path: &Path) {
         let mut ahead = self.ahead();
         let now = ahead.now;

@@ -1,4 +1,4 @@
-//! Generated histories, and generated forms of the log that tells them.
+//! Generated histories, and generated forms of their logs.
 
 use deltaic_protocol::log_path::CheckpointFormat;
 use proptest::collection::vec;
@@ -12,14 +12,14 @@ use crate::steps::{step, written};
 use crate::upkeep::{HintForm, LastCommit, Upkeep};
 
 /// A history of a table: commits of adds, removes, re-adds, deletion vectors, transactions, domains, changed metadata
-/// and protocols, unknown actions and fields over a few names, so that they meet. The first commit holds protocol and
-/// metadata; the table is partitioned by `p` or not.
+/// and protocols, unknown actions and fields over a few names, so that they collide. The first commit contains protocol
+/// and metadata; the table is optionally partitioned by `p`.
 pub fn history() -> impl Strategy<Value = Vec<Vec<Value>>> {
     (any::<bool>(), vec(vec(step(), 0..6), 0..12))
         .prop_map(|(partitioned, commits)| written(partitioned, &commits))
 }
 
-/// A history, and what befalls the log after each commit.
+/// A history, and the maintenance after each commit.
 pub fn history_with_upkeep() -> impl Strategy<Value = Vec<(Vec<Value>, Vec<Upkeep>)>> {
     let commit = (vec(step(), 0..6), vec(upkeep(), 0..4));
     (any::<bool>(), vec(commit, 1..10)).prop_map(|(partitioned, commits)| {
@@ -32,7 +32,7 @@ pub fn history_with_upkeep() -> impl Strategy<Value = Vec<(Vec<Value>, Vec<Upkee
     })
 }
 
-/// A form of a checkpoint, the rarer ones as often as the others.
+/// A form of a checkpoint; rare forms are as frequent as others.
 pub fn checkpoint_form() -> impl Strategy<Value = CheckpointForm> {
     let format = prop_oneof![Just(CheckpointFormat::Json), Just(CheckpointFormat::Parquet)];
     let layout = prop_oneof![
@@ -60,7 +60,7 @@ pub fn checkpoint_form() -> impl Strategy<Value = CheckpointForm> {
     )
 }
 
-/// Something that befalls a log.
+/// A maintenance step.
 pub fn upkeep() -> impl Strategy<Value = Upkeep> {
     let compaction = prop_oneof![
         3 => Just(CompactionForm::Right),
@@ -83,7 +83,7 @@ pub fn upkeep() -> impl Strategy<Value = Upkeep> {
     ]
 }
 
-/// A form of the hint.
+/// A form of `_last_checkpoint`.
 pub fn hint_form() -> impl Strategy<Value = HintForm> {
     prop_oneof![
         Just(HintForm::Absent),

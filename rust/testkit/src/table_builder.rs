@@ -1,4 +1,4 @@
-//! A table made of commits written by hand.
+//! A table of handwritten commits.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Default for TableBuilder {
 }
 
 impl TableBuilder {
-    /// An empty place.
+    /// An empty location.
     #[must_use]
     pub fn new() -> Self {
         let store = Arc::new(InMemory::new());
@@ -56,7 +56,7 @@ impl TableBuilder {
         Ok(table)
     }
 
-    /// A log whose metadata have these properties, with so many commits behind the first that bring a file each.
+    /// A log whose metadata has these properties, with this number of commits after the first that add one file each.
     pub async fn with_properties(properties: &Value, commits: usize) -> Result<Self> {
         let mut first = Self::first_actions();
         for action in &mut first {
@@ -85,7 +85,7 @@ impl TableBuilder {
         ]
     }
 
-    /// The same of a table whose files may have deletion vectors.
+    /// The same for a table with deletion vectors enabled.
     #[must_use]
     pub fn first_actions_with_vectors() -> Vec<Value> {
         let mut actions = Self::first_actions();
@@ -115,7 +115,7 @@ impl TableBuilder {
         put.map(|_| ()).map_err(|error| store_error(&error, relative))
     }
 
-    /// Deletes any file of the table; one that is not there is no loss.
+    /// Deletes any file of the table; a missing file is ignored.
     pub async fn delete(&self, relative: &str) -> Result<()> {
         let path = Path::from(format!("t/{relative}"));
         match self.store.delete(&path).await {
@@ -124,7 +124,7 @@ impl TableBuilder {
         }
     }
 
-    /// A copy in a folder, whose data files are those of [`far_footer`].
+    /// A copy in a folder, with data files from [`far_footer`].
     pub async fn copy_to(&self, folder: &std::path::Path) -> Result<Arc<TableLocation>> {
         let location = TableLocation::parse(&folder.to_string_lossy(), Vec::new())?;
         for (relative, bytes) in self.copied().await? {
@@ -137,7 +137,7 @@ impl TableBuilder {
         Ok(Arc::new(location))
     }
 
-    /// A copy like this one, whose data files are those of [`far_footer`].
+    /// A copy in memory, with data files from [`far_footer`].
     pub async fn copy(&self) -> Result<Self> {
         let copy = Self::new();
         for (relative, bytes) in self.copied().await? {
@@ -163,26 +163,26 @@ impl TableBuilder {
         Ok(copied)
     }
 
-    /// The commits so far, also those that were deleted since.
+    /// The commits so far, including deleted ones.
     #[must_use]
     pub fn commits(&self) -> &[Vec<Value>] {
         &self.commits
     }
 
-    /// The store that those who use the location meet; what is built here is neither slow nor counted nor lost.
+    /// The store that users of the location access; the builder itself bypasses its latency, counters and faults.
     #[must_use]
     pub fn scripted(&self) -> &ScriptedStore {
         &self.scripted
     }
 
-    /// Where the table is.
+    /// The table's location.
     #[must_use]
     pub fn location(&self) -> Arc<TableLocation> {
         Arc::clone(&self.location)
     }
 }
 
-/// A Parquet file with so many bytes of nothing before its footer that whoever reads its end has none of its pages.
+/// A Parquet file with a gap before its footer, so that reading the tail of the file does not include any of its pages.
 #[must_use]
 pub fn far_footer(file: &[u8]) -> Vec<u8> {
     const NOTHING: usize = 64 * 1024;
@@ -199,10 +199,10 @@ pub fn far_footer(file: &[u8]) -> Vec<u8> {
     }
 }
 
-/// When files went that no tombstone's retention forgets, in milliseconds since the epoch.
+/// A deletion timestamp that no tombstone retention expires, in milliseconds since the epoch.
 pub const NEVER_EXPIRED: i64 = 4_102_444_800_000;
 
-/// An `add` of a path, with a deletion vector of that name where one is given.
+/// An `add` of a path, optionally with a deletion vector of this name.
 #[must_use]
 pub fn add(path: &str, vector: Option<&str>) -> Value {
     let mut add =
@@ -213,7 +213,7 @@ pub fn add(path: &str, vector: Option<&str>) -> Value {
     json!({ "add": add })
 }
 
-/// A `remove` of a path, with a deletion vector of that name where one is given.
+/// A `remove` of a path, optionally with a deletion vector of this name.
 #[must_use]
 pub fn remove(path: &str, vector: Option<&str>) -> Value {
     let mut remove = json!({"path": path, "deletionTimestamp": NEVER_EXPIRED, "dataChange": true});

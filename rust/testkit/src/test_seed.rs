@@ -1,6 +1,6 @@
-//! The seed of random tests, which the test runner takes from the commit (`tests/seed.py`).
+//! The seed of random tests, which the test runner derives from the commit (`tests/seed.py`).
 
-/// The seed where nobody sets one: a plain `cargo test`.
+/// The seed if none is set: a plain `cargo test`.
 const DEFAULT: u64 = 20_261_121;
 
 /// The seed in the environment variable `TEST_SEED`. Printed, so that a failed test shows how to repeat it.

@@ -1,6 +1,7 @@
-//! What befalls a log between its commits: checkpoints, compactions, checksums, hints and cleanup.
+//! Log maintenance between commits: checkpoints, compactions, checksums, hints and cleanup.
 //!
-//! Protocol: *Checkpoints*, *Log Compaction Files*, *Version Checksum File*, *Last Checkpoint File*, *Metadata Cleanup*.
+//! Protocol: *Checkpoints*, *Log Compaction Files*, *Version Checksum File*, *Last Checkpoint File*,
+//! *Metadata Cleanup*.
 
 use std::ops::RangeInclusive;
 
@@ -13,48 +14,48 @@ use crate::compaction_writer::{CompactionForm, compaction, tear};
 use crate::oracle::replay;
 use crate::table_builder::TableBuilder;
 
-/// A form of `_last_checkpoint`. It speaks of the newest whole checkpoint, unless it is said otherwise.
+/// A form of `_last_checkpoint`. It refers to the newest complete checkpoint unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintForm {
-    /// The file is not there.
+    /// The file does not exist.
     Absent,
-    /// It is right, and has no checksum.
+    /// Valid, without a checksum.
     Right,
-    /// It is right, and has a checksum.
+    /// Valid, with a checksum.
     Signed,
-    /// It is right, and its checksum is wrong.
+    /// Valid, with a wrong checksum.
     Missigned,
-    /// It speaks of the oldest checkpoint that there ever was.
+    /// Refers to the oldest checkpoint that ever existed.
     Stale,
-    /// It speaks of a version that is still to come.
+    /// Refers to a future version.
     Ahead,
-    /// It is torn.
+    /// Truncated.
     Torn,
 }
 
-/// What becomes of the commit of the version at which a log is cut.
+/// What happens to the commit of the version before which a log is cleaned up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastCommit {
-    /// It stays.
+    /// It is retained.
     Kept,
-    /// It goes too, so that the log starts at a checkpoint alone.
+    /// It is deleted too, so that the log starts with a checkpoint only.
     Deleted,
 }
 
-/// Something that befalls a log after its newest commit.
+/// A maintenance step after the newest commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// A checkpoint of the newest version.
     Checkpoint(CheckpointForm),
-    /// A checkpoint of the newest version that is not whole: a file of it is missing, or half of the only one.
+    /// An incomplete checkpoint of the newest version: one file is missing, or half of the only file.
     BrokenCheckpoint(CheckpointForm),
-    /// A compaction of the newest commits, one more of them than the number.
+    /// A compaction of the newest commits; the number plus one of them.
     Compaction(usize, CompactionForm),
     /// The checksum of the newest version.
     Checksum(ChecksumForm),
-    /// Another hint.
+    /// Another `_last_checkpoint`.
     Hint(HintForm),
-    /// Everything before the newest whole checkpoint is deleted.
+    /// Deletes everything before the newest complete checkpoint.
     CleanUp(LastCommit),
 }
 
@@ -68,19 +69,19 @@ pub(crate) struct Written {
     is_whole: bool,
 }
 
-/// What a builder knows about its log beside the commits.
+/// The state of the log apart from the commits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     checkpoints: Vec<Written>,
     oldest_checkpoint: Option<usize>,
     number: usize,
     compactions: Vec<(usize, String)>,
-    /// The first commit that is still there.
+    /// The first commit that still exists.
     first_commit: usize,
 }
 
 impl TableBuilder {
-    /// Lets something befall the log. What cannot be, such as cleanup without a checkpoint, is nothing.
+    /// Runs a maintenance step. Impossible steps, such as cleanup without a checkpoint, are ignored.
     pub async fn upkeep(&mut self, upkeep: &Upkeep) -> Result<()> {
         let Some(newest) = self.commits().len().checked_sub(1) else {
             return Ok(());
@@ -90,7 +91,7 @@ impl TableBuilder {
             Upkeep::BrokenCheckpoint(form) => self.write_checkpoint(newest, form, false).await,
             Upkeep::Compaction(more, form) => {
                 let from = newest.saturating_sub((*more).max(1)).max(self.kept.first_commit);
-                // Metadata of another table cannot be told from the table's own where there are none before it.
+                // Without earlier metadata, foreign metadata cannot be distinguished from the table's own.
                 let form = if from == 0 && *form == CompactionForm::Foreign {
                     CompactionForm::Right
                 } else {
@@ -113,7 +114,7 @@ impl TableBuilder {
         }
     }
 
-    /// The versions that the log still tells: from its first commit or checkpoint to its newest commit.
+    /// The versions that the log can still reconstruct: from its first commit or checkpoint to its newest commit.
     #[must_use]
     pub fn readable(&self) -> RangeInclusive<usize> {
         let newest = self.commits().len().saturating_sub(1);
@@ -143,7 +144,7 @@ impl TableBuilder {
         self.kept.number += 1;
         let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
         if !is_whole {
-            // What is whole is never written over by what is not.
+            // A complete file is never overwritten by an incomplete one.
             let classic = self
                 .kept
                 .checkpoints
@@ -167,7 +168,7 @@ impl TableBuilder {
         self.kept.checkpoints.push(Written {
             version,
             files: names,
-            // Removed domains are in no checkpoint.
+            // Checkpoints contain no removed domains.
             actions: state
                 .actions()
                 .iter()
@@ -228,7 +229,7 @@ impl TableBuilder {
         for name in old.iter().flat_map(|written| &written.files) {
             self.delete(name).await?;
         }
-        // A compaction that reaches over the cut stays: nobody may start in the middle of it.
+        // A compaction across the cleanup boundary is retained: no reader may start in the middle of it.
         let (old, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.kept.compactions)
             .into_iter()
             .partition(|(to, _)| *to < cut);

@@ -1,6 +1,6 @@
-//! The laws of hostile bytes, by bytes that are known and changed at random.
+//! Tests the invariants of `deltaic_testkit::hostile` with random mutations of known bytes.
 //!
-//! The same laws by coverage: `make fuzz`.
+//! Coverage-guided: `make fuzz`.
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
 use std::io::Write;
@@ -15,11 +15,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// One target at a time, since the memory of the whole process is counted.
+/// One target at a time, since memory is counted per process.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// How often each law is tried, the slow ones less, unless `HOSTILE_EXECUTIONS` says otherwise: a minute for all
-/// together.
+/// Trials per invariant, fewer for slow ones, unless `HOSTILE_EXECUTIONS` is set: a minute in total.
 const EXECUTIONS: u64 = 100_000;
 
 fn holds(name: &str) {
@@ -28,7 +27,7 @@ fn holds(name: &str) {
     let Some(target) = hostile::named(name) else {
         panic!("there is no target {name}");
     };
-    // Short seeds, so that many executions take little time; fuzzing by coverage takes them all.
+    // Short seeds, so that many trials take little time; coverage-guided fuzzing uses all of them.
     let (seeds, words) = (seeds(name, target.most_bytes / 4), dictionary(name));
     assert!(
         !seeds.is_empty() && !words.is_empty(),
@@ -52,7 +51,7 @@ fn holds(name: &str) {
     drop(turn);
 }
 
-/// Tries the law with some bytes. Where it is broken they are kept in a file.
+/// Tries the invariant with some bytes, and writes them to a file if it is violated.
 fn execute(target: Target, bytes: &[u8]) {
     let outcome = catch_unwind(AssertUnwindSafe(|| (target.law)(bytes)));
     let ours = panics::take();

@@ -1,4 +1,4 @@
-//! The scripted store counts what it should and fails where it should.
+//! Tests the counters and faults of the scripted store.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn a_listing_asks_page_by_page() -> Result<()> {
         report.count(RequestKind::ListFrom),
     );
     assert_eq!((list, from, report.depth()), (3, 1, 4));
-    // Who stops after the first page has asked for one.
+    // A caller that stops after the first page has requested only one.
     store.forget();
     let first: Vec<_> = store.list(Some(&Path::from("t"))).take(2).collect().await;
     assert_eq!((first.len(), store.report().requests.len()), (2, 1));

@@ -1,4 +1,4 @@
-//! What the writers of the log's other files write says what the commits say, read by the oracle alone.
+//! The testkit's writers of checkpoints, compactions and checksums agree with the commits according to the oracle.
 
 use deltaic_testkit::checksum_writer::{ChecksumForm, checksum};
 use deltaic_testkit::compaction_writer::{CompactionForm, compaction};
@@ -15,7 +15,7 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 }
 
 proptest! {
-    /// A compaction in the place of its commits leads to the same table, wherever it stands.
+    /// A compaction in place of its commits gives the same table, at any position.
     #[test]
     fn a_compaction_stands_for_its_commits(
         commits in history(), from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(),

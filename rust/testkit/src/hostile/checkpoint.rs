@@ -1,4 +1,4 @@
-//! Any bytes as a checkpoint: a state that keeps the protocol, or an error; never more memory than the file is worth.
+//! Arbitrary bytes as a checkpoint: a valid state or an error, with memory in proportion to the file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// What the rows take is bounded by 256 MiB and 1024 bytes for each of the file's: once kept, once more while batches are
-/// put together, and a part of it in buffers that double as they grow.
+/// The memory of rows is limited to 256 MiB and 1024 bytes per byte of the file: once for the rows, once more while
+/// batches are concatenated, and a part in buffers that double as they grow.
 const BOUND: Bound = Bound {
     per_byte: 4 * 1024,
     spare: 640 * 1024 * 1024,
@@ -53,7 +53,7 @@ pub(super) fn law(bytes: &[u8]) {
             assert_eq!(snapshot.num_files(), read.num_files());
             bounded(BOUND, bytes.len(), || RUNTIME.block_on(ask(&snapshot)));
         }
-        // A checkpoint may be whole and its table one that we do not read.
+        // A complete checkpoint may describe an unsupported table.
         (Ok(_), Err(error)) => assert!(is_expected(&error), "{error:?}"),
         (Err(error), Err(also)) => assert!(is_expected(&error) && is_expected(&also), "{error:?} {also:?}"),
         (Err(error), Ok(_)) => panic!("a table was opened whose only checkpoint cannot be read: {error}"),
@@ -67,7 +67,7 @@ fn is_expected(error: &Error) -> bool {
     )
 }
 
-/// What a checkpoint said.
+/// The contents of a checkpoint.
 struct Read(Checkpoint);
 
 impl Read {
@@ -96,14 +96,14 @@ async fn read(location: &Arc<TableLocation>) -> Result<Read> {
         }
     }
     drop(keys);
-    // Tombstones are read when they are asked for, and may be damaged by themselves.
+    // Tombstones are read lazily, and may be damaged independently.
     if let Err(error) = checkpoint.read_tombstones().await {
         assert!(is_expected(&error), "{error:?}");
     }
     Ok(Read(checkpoint))
 }
 
-/// Asks everything that is left for later: statistics above all.
+/// Reads everything that is lazy, in particular statistics.
 async fn ask(snapshot: &Snapshot) {
     let all = Pruning {
         predicate: None,

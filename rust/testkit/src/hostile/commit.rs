@@ -1,4 +1,4 @@
-//! Any bytes as a commit: three ways of reading say the same, in one go, in pieces, and line by line.
+//! Arbitrary bytes as a commit: reading it at once, in parts, and line by line gives the same result.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -25,29 +25,29 @@ use object_store::{ObjectStoreExt, PutPayload};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// A line as short as an action can be makes a row of all columns, whose buffers double as they grow.
+/// A line with the shortest action becomes a row of all columns, whose buffers double as they grow.
 const BOUND: Bound = Bound {
     per_byte: 256,
     spare: 64 * 1024,
 };
 
-/// Longer lines are refused; short enough that both sides are tried.
+/// Longer lines are rejected; low enough that both cases are tried.
 const MAX_LINE_BYTES: usize = 2 * 1024;
 
 static FILE: LazyLock<Arc<LogFile>> = LazyLock::new(|| Arc::new(LogFile::commit(Version::ZERO)));
 
-/// A file action, as far as replay looks at it: what it is, the partition values, and the text of its statistics.
+/// A file action as replay uses it: its key, partition values and the statistics JSON.
 type Said = (String, BTreeMap<String, Option<String>>, Option<String>);
 
 pub(super) fn law(bytes: &[u8]) {
     LazyLock::force(&FILE);
     let quick = bounded(BOUND, bytes.len(), || decode_commit(bytes, &FILE, MAX_LINE_BYTES));
-    // White space at the end of a line is left to the general way, and says nothing.
+    // Trailing white space selects the general decoder, and has no meaning.
     let spaced = spaced(bytes);
     let general = decode_commit(&spaced, &FILE, MAX_LINE_BYTES + 1);
-    // It takes longer than the rest, and where it is cut depends on the number of the bytes.
+    // Slower than the rest; the sizes of the parts depend on the length.
     let is_read_in_pieces = bytes.len().is_multiple_of(3);
-    // Whoever loses against such a commit looks at it in a way of their own.
+    // Conflict checking decodes winning commits separately.
     let winner = bounded(BOUND, bytes.len(), || {
         Winner::decode(Version::ZERO, 0, bytes, MAX_LINE_BYTES)
     });
@@ -81,7 +81,7 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// What a loser sees of a commit is what replay sees.
+/// Conflict checking and replay see the same contents of a commit.
 fn ensure_same(commit: &DecodedCommit, winner: &Winner) {
     let rows = |batches: &[Arc<FileBatch>]| batches.iter().map(|batch| batch.len()).sum::<usize>();
     let counts = (winner.adds.len(), winner.removes.len());
@@ -96,7 +96,7 @@ fn ensure_same(commit: &DecodedCommit, winner: &Winner) {
     );
 }
 
-/// The same in pieces, whose sizes follow from the bytes' number.
+/// Reads the commit in parts, whose sizes depend on the length.
 fn read_in_pieces(bytes: &[u8]) -> Result<DecodedCommit> {
     let size = u64::try_from(bytes.len()).unwrap_or(0);
     let file = Arc::new(LogFile {
@@ -121,7 +121,7 @@ fn read_in_pieces(bytes: &[u8]) -> Result<DecodedCommit> {
     })
 }
 
-/// Which line an error names.
+/// The line number of an error.
 fn place(error: &Error) -> Option<&ContextValue> {
     let mut context = error.context().iter();
     context.find(|(key, _)| *key == "line").map(|(_, line)| line)
@@ -217,7 +217,7 @@ fn row_of(files: &FileBatch, row: usize, bytes: &[u8]) -> Said {
     )
 }
 
-/// The members of a struct, also where the struct itself is NULL.
+/// The fields of a struct, also for rows in which the struct is null.
 fn without_nulls(rows: &StructArray) -> RecordBatch {
     let schema = Arc::new(Schema::new(rows.fields().clone()));
     RecordBatch::try_new(schema, rows.columns().to_vec()).expect("members are as long as their struct")
@@ -233,7 +233,7 @@ fn number(batch: &RecordBatch, name: &str, row: usize) -> Option<i64> {
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// The same by the reader of single lines, which is too simple to be wrong about lines.
+/// Decodes with the single-line reader, which is too simple to be wrong about lines.
 fn read_line_by_line(bytes: &[u8]) -> (Vec<Said>, Vec<Said>) {
     let (mut adds, mut removes) = (Vec::new(), Vec::new());
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! Any bytes as a line of a commit: what is taken is what an independent reading of the JSON finds there.
+//! Arbitrary bytes as a line of a commit: decoded actions equal those of an independent JSON parser.
 
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::actions::{ActionLine, AddLine, PartitionText, RemoveLine, Text, parse_line};
@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::memory::{Bound, bounded};
 
-/// Texts are borrowed from the line; a partition column of 8 bytes takes a pair of 48, and a hash of it where there are
-/// many.
+/// Strings are borrowed from the line; a partition column of 8 bytes takes a pair of 48 bytes, and a hash of it if
+/// there are many.
 const BOUND: Bound = Bound {
     per_byte: 128,
     spare: 8 * 1024,
@@ -21,7 +21,7 @@ pub(super) fn law(bytes: &[u8]) {
         Ok(action) => action,
         Err(error) => return assert_eq!(error.kind(), ErrorKind::CorruptLog),
     };
-    // What the tree of the general reader refuses may stand in a field that nobody looks at.
+    // Ignored fields may contain what the general parser rejects.
     let Ok(Value::Object(line)) = serde_json::from_slice::<Value>(bytes) else {
         return;
     };
@@ -52,7 +52,8 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// Proves that a line holds this action with these members; what the action does not have is null or absent there.
+/// Verifies that a line contains this action with these fields; fields that the action does not have are null or absent
+/// in the line.
 fn holds(line: &Map<String, Value>, name: &str, action: &Value) {
     let found = line.get(name).unwrap_or(&Value::Null);
     let Value::Object(members) = action else {
@@ -61,14 +62,14 @@ fn holds(line: &Map<String, Value>, name: &str, action: &Value) {
     for (member, value) in members {
         let place = found;
         let found = place.get(member).unwrap_or(&Value::Null);
-        // These may hold members that nobody knows.
+        // These may have unknown fields.
         if ["deletionVector", "format"].contains(&member.as_str())
             && let Value::Object(place) = place
         {
             holds(place, member, value);
             continue;
         }
-        // What is empty and what is absent are written alike.
+        // Empty and absent values are serialized equally.
         let is_nothing = |value: &Value| match value {
             Value::Null | Value::Bool(false) => true,
             Value::String(text) => text.is_empty(),

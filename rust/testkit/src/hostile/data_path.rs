@@ -1,4 +1,4 @@
-//! Any text as a path out of the log: what is opened lies below the table's root, and no error tells a secret.
+//! Arbitrary strings as a path of the log: opened files are below the table root, and no error contains a secret.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use deltaic_protocol::ErrorKind;
 
 use super::memory::{Bound, bounded};
 
-/// A path is decoded and put together a few times.
+/// A path is decoded and joined a few times.
 const BOUND: Bound = Bound {
     per_byte: 64,
     spare: 8 * 1024,
 };
 
-/// What stands where a signature would.
+/// Used in place of a signature.
 const SECRET: &str = "PlAnTeDSecret";
 
 static TABLES: LazyLock<Vec<TableLocation>> = LazyLock::new(|| {

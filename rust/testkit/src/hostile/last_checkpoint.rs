@@ -1,4 +1,4 @@
-//! Any bytes as `_last_checkpoint`: a version or a reason, and a checksum that white space and order do not change.
+//! Arbitrary bytes as `_last_checkpoint`: a version or an error, and a checksum that ignores white space and key order.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// Every level is read again, and every leaf is spelled with all the names that lead to it.
+/// Every level is parsed again, and every leaf is serialized with all keys above it.
 const BOUND: Bound = Bound {
     per_byte: 256,
     spare: 64 * 1024,
@@ -43,7 +43,7 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// What a general reader of JSON finds in a hint that was taken.
+/// Compares an accepted hint with a general JSON parser.
 fn agrees(text: &str, version: i64) {
     let Ok(Value::Object(members)) = serde_json::from_str::<Value>(text) else {
         return;
@@ -65,7 +65,7 @@ fn agrees(text: &str, version: i64) {
     assert_eq!(checksum(&pretty).as_deref(), Ok(ours.as_str()), "{pretty}");
 }
 
-/// Whether there may be numbers that a tree spells in another way: those that are no 64-bit integers.
+/// Whether there may be numbers that the general parser serializes differently: those that are no 64-bit integers.
 fn has_other_numbers(text: &str) -> bool {
     let is_exponent = |pair: &[u8]| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E'] | [b'-', b'0']);
     text.as_bytes().windows(2).any(is_exponent)

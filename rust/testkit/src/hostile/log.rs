@@ -1,4 +1,4 @@
-//! Any bytes as the files of a log: opening it and checking it never fail otherwise than they may, and agree.
+//! Arbitrary bytes as the files of a log: opening and checking it fail only with expected errors, and agree.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use super::RUNTIME;
 use super::memory::{Bound, bounded};
 
-/// A check reads every file, and may compare it with what the commits say, a few times over; every file of the log is
-/// one more in listings and in findings.
+/// A check reads every file and may compare it several times with the commits; every file of the log is one more in
+/// listings and findings.
 const BOUND: Bound = Bound {
     per_byte: 2048,
     spare: 4 * 1024 * 1024,
 };
 
-/// What stands before the name of a file; the line's rest is the name, and what follows the file's bytes.
+/// Prefix of a file name; the name is the rest of the line, and the file's bytes follow.
 const MARK: &[u8] = b"> ";
 
-/// The files' names and bytes.
+/// The names and contents of the files.
 fn files(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<(String, Vec<u8>)> = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -38,7 +38,7 @@ fn files(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// A table on a store of its own.
+/// A table on its own store.
 async fn table(files: Vec<(String, Vec<u8>)>) -> Arc<TableLocation> {
     let store = Arc::new(InMemory::new());
     for (name, body) in files {
@@ -110,7 +110,7 @@ fn agree(opened: &Result<Snapshot>, checked: Result<Examination>) {
     }
 }
 
-/// Nothing has changed, so nothing changes.
+/// Refreshing an unchanged log changes nothing.
 fn refreshes_to_itself(snapshot: &Snapshot) {
     match RUNTIME.block_on(snapshot.refresh()) {
         Ok(refreshed) => {

@@ -1,10 +1,10 @@
-//! Any text as a file name in `_delta_log`: what is taken is named exactly as the protocol names it.
+//! Arbitrary strings as a file name in `_delta_log`: accepted names serialize as the protocol requires.
 
 use deltaic_protocol::log_path::{CheckpointFormat, LogFileKind, LogPath};
 
 use super::memory::{Bound, bounded};
 
-/// A name is cut at its dots, and an id is copied.
+/// A name is split at its dots, and an id is copied.
 const BOUND: Bound = Bound {
     per_byte: 64,
     spare: 1024,

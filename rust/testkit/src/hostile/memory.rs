@@ -1,18 +1,18 @@
-//! How much memory reading may take: in proportion to what is read, whatever the bytes claim.
+//! Memory limits of readers: proportional to the bytes that are read, whatever sizes they claim.
 
 use peak_alloc::PeakAlloc;
 
-/// A bound on the memory that one reading holds at its peak.
+/// Limit of the peak memory of one read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
-    /// Bytes for each byte that is read.
+    /// Bytes per input byte.
     pub(super) per_byte: usize,
-    /// Bytes in any case.
+    /// Constant number of bytes.
     pub(super) spare: usize,
 }
 
-/// Reads `length` bytes by `read`, and proves that the bound holds. Binaries that do not count memory prove nothing:
-/// see [`is_counted`].
+/// Reads `length` bytes by `read`, and verifies the limit. Does not verify anything in binaries that do not count
+/// memory: see [`is_counted`].
 pub(super) fn bounded<T>(bound: Bound, length: usize, read: impl FnOnce() -> T) -> T {
     PeakAlloc.reset_peak_usage();
     let before = PeakAlloc.current_usage();
@@ -26,7 +26,7 @@ pub(super) fn bounded<T>(bound: Bound, length: usize, read: impl FnOnce() -> T) 
     result
 }
 
-/// Whether this binary counts its memory, as it does with [`PeakAlloc`] for its global allocator.
+/// Whether this binary counts its memory, which requires [`PeakAlloc`] as global allocator.
 #[must_use]
 pub fn is_counted() -> bool {
     let before = PeakAlloc.current_usage();

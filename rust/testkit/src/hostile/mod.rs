@@ -1,7 +1,7 @@
-//! Any bytes, at each place where bytes from outside are read: the laws that hold whatever the bytes are.
+//! Untrusted input: the invariants of each parser of external bytes, for arbitrary bytes.
 //!
-//! Each law is a function that panics where it is broken. Two drivers call it: the fuzz targets of `fuzz/`, which look
-//! for bytes that take new ways through the code, and a test that changes known bytes at random.
+//! Each invariant is a function that panics if violated. It is called by the fuzz targets of `fuzz/`, which search for
+//! bytes with new coverage, and by a test that mutates known bytes at random.
 #![expect(clippy::expect_used, clippy::panic, reason = "a law is broken by a panic")]
 
 mod checkpoint;
@@ -35,22 +35,22 @@ use tokio::runtime::Runtime;
 pub use memory::is_counted;
 pub use seeds::{bombs, dictionary, seeds};
 
-/// A place where bytes from outside are read.
+/// A parser of external bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name; seeds and dictionaries go by it.
+    /// Its name, also of its seeds and dictionaries.
     pub name: &'static str,
-    /// How long the bytes may be, so that time goes into different bytes and not into many.
+    /// Maximum length of the input, so that time is spent on different inputs rather than on large ones.
     pub most_bytes: usize,
-    /// How many times as long as with the others a trial takes; it is tried so many times less where time is counted.
+    /// Duration of a trial relative to other targets; the number of trials is divided by it if time is limited.
     pub slowness: u64,
-    /// Panics where the bytes break the law.
+    /// Panics if the invariant is violated.
     pub law: fn(&[u8]),
 }
 
 const KIB: usize = 1024;
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 17] = [
     target("commit_line", 4 * KIB, commit_line::law),
     target("commit", 16 * KIB, commit::law),
@@ -68,7 +68,7 @@ pub const TARGETS: [Target; 17] = [
     target("statistics", 4 * KIB, statistics::law),
     target("store_uri", 2 * KIB, store_uri::law),
     target("predicate", KIB, predicate::law),
-    // A bitset alone takes 8 KiB.
+    // A single bitset takes 8 KiB.
     target("vector_bytes", 40 * KIB, vector_bytes::law),
     target("vector_file", 16 * KIB, vector_file::law),
     target("vector_descriptor", 4 * KIB, vector_descriptor::law),
@@ -84,7 +84,7 @@ const fn target(name: &'static str, most_bytes: usize, law: fn(&[u8])) -> Target
     }
 }
 
-/// How often a test tries a law: as often as `HOSTILE_EXECUTIONS` says, if it is set.
+/// Number of trials per invariant: `HOSTILE_EXECUTIONS`, if it is set.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
@@ -95,13 +95,13 @@ pub fn executions(unless_set: u64) -> u64 {
     set.and_then(|set| set.parse().ok()).unwrap_or(unless_set)
 }
 
-/// The target of a name.
+/// The target with this name.
 #[must_use]
 pub fn named(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)
 }
 
-/// One runtime for all that waits, made once.
+/// A shared runtime for all async calls.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,16 +1,16 @@
-//! Bytes changed at random, and the same again from the same number.
+//! Random, reproducible mutations of bytes.
 
 use std::ops::Range;
 
-/// A source of chance without any: the same numbers from the same start (xorshift with a multiplication at the end).
+/// A deterministic random number generator (xorshift with a final multiplication).
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Chance from a number.
+    /// A generator with this seed.
     #[must_use]
     pub fn from_number(number: u64) -> Self {
-        // Zero would stay zero.
+        // Zero would remain zero.
         Self(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
@@ -21,10 +21,10 @@ impl Chance {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
-        // The upper bits are the better ones.
+        // The upper bits are more random.
         usize::try_from((self.next() >> 11) % end).unwrap_or(0)
     }
 
@@ -33,7 +33,7 @@ impl Chance {
     }
 }
 
-/// Numbers at the edges of their types.
+/// Boundary values of integer types.
 const EDGES: [i64; 16] = [
     0,
     1,
@@ -53,19 +53,19 @@ const EDGES: [i64; 16] = [
     i64::MIN,
 ];
 
-/// What bytes are made from.
+/// The input of mutations.
 #[derive(Debug)]
 pub struct Material<'a> {
-    /// Bytes to start from; at least one.
+    /// Seeds; at least one.
     pub seeds: &'a [Vec<u8>],
-    /// Words to put in.
+    /// Words to insert.
     pub words: &'a [Vec<u8>],
-    /// How long the bytes may become.
+    /// Maximum length of the result.
     pub most_bytes: usize,
 }
 
 impl Material<'_> {
-    /// One of the seeds with one to four changes, mostly few: with many nothing makes sense any more.
+    /// One of the seeds with one to four mutations, mostly few: too many make the input meaningless.
     #[must_use]
     pub fn changed(&self, chance: &mut Chance) -> Vec<u8> {
         let mut bytes = chance.pick(self.seeds).cloned().unwrap_or_default();
@@ -79,7 +79,7 @@ impl Material<'_> {
 
     fn change(&self, bytes: &mut Vec<u8>, chance: &mut Chance) {
         let at = chance.below(bytes.len() + 1);
-        // Mostly little is taken away or doubled, so that the rest still makes sense.
+        // Mostly small parts are removed or duplicated, so that the rest remains meaningful.
         let most = if chance.below(8) == 0 { bytes.len() } else { 16 };
         let end = (at + chance.below(most + 1)).min(bytes.len());
         match chance.below(20) {
@@ -100,7 +100,7 @@ impl Material<'_> {
             }
             6 => bytes.truncate(at),
             7 => {
-                // The head of this and the tail of another.
+                // The head of this seed and the tail of another.
                 if let Some(other) = chance.pick(self.seeds) {
                     let from = chance.below(other.len() + 1);
                     bytes.truncate(at);
@@ -109,7 +109,7 @@ impl Material<'_> {
             }
             8..=10 => self.put_number(bytes, at, chance),
             11..=13 => {
-                // A name or a number takes the place of another.
+                // Replaces a name or a number by another.
                 let word = chance.pick(self.words).cloned().unwrap_or_default();
                 let other = chance.pick(self.seeds).map(|other| {
                     let run = run_at(other, chance.below(other.len() + 1));
@@ -123,7 +123,7 @@ impl Material<'_> {
                 bytes.splice(run_at(bytes, at), put);
             }
             14 | 15 => {
-                // What stands between commas once more, or no longer.
+                // Duplicates or removes an element between commas.
                 let part = part_at(bytes, at);
                 let again = bytes.get(part.clone()).map(<[u8]>::to_vec).unwrap_or_default();
                 if chance.below(2) == 0 {
@@ -141,7 +141,7 @@ impl Material<'_> {
         }
     }
 
-    /// A number at an edge: in place of digits, or in as many bytes as it takes.
+    /// A boundary value: in place of digits, or as binary.
     fn put_number(&self, bytes: &mut Vec<u8>, at: usize, chance: &mut Chance) {
         let Some(number) = chance.pick(&EDGES).copied() else {
             return;
@@ -159,7 +159,7 @@ impl Material<'_> {
     }
 }
 
-/// The letters, digits and marks of names around a place.
+/// The name around a position: letters, digits and punctuation of names.
 fn run_at(bytes: &[u8], at: usize) -> Range<usize> {
     let is_of_a_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let (before, behind) = bytes.split_at(at.min(bytes.len()));
@@ -167,7 +167,7 @@ fn run_at(bytes: &[u8], at: usize) -> Range<usize> {
     start..before.len() + behind.iter().take_while(|byte| is_of_a_name(byte)).count()
 }
 
-/// What stands around a place up to and with the next comma or line end.
+/// The element around a position, including the next comma or line end.
 fn part_at(bytes: &[u8], at: usize) -> Range<usize> {
     let is_end = |byte: &u8| b",\n".contains(byte);
     let (before, behind) = bytes.split_at(at.min(bytes.len()));

@@ -1,18 +1,18 @@
-//! Panics that are seen: one that starts in our own code is a fault even where it would be caught.
+//! Records panics: one that originates in deltaic's own code is a bug even if it is caught.
 
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, Once};
 
-/// The first panic of our own code since the last look.
+/// The first panic of our own code since the last call.
 static OURS: Mutex<Option<String>> = Mutex::new(None);
 
-/// The last panic of another's code.
+/// The last panic of other crates.
 static OTHERS: Mutex<Option<String>> = Mutex::new(None);
 
 static WATCHED: Once = Once::new();
 
-/// Watches panics from now on, and calls `then` after each of our own code. What the Parquet reader says of bytes that
-/// were made for it is caught by those who call it, and not printed a hundred thousand times.
+/// Installs a panic hook, and calls `then` after each panic of our own code. Panics of the Parquet reader on mutated
+/// bytes are caught by its callers; they are not printed a hundred thousand times.
 pub fn watch(then: fn()) {
     WATCHED.call_once(|| {
         let print = std::panic::take_hook();
@@ -30,17 +30,17 @@ pub fn watch(then: fn()) {
     });
 }
 
-/// Takes the first panic of our own code, in words.
+/// Takes the message of the first panic of our own code.
 pub fn take() -> Option<String> {
     OURS.lock().ok().and_then(|mut first| first.take())
 }
 
-/// Takes the last panic of another's code, in words: where it is not caught it is a fault too.
+/// Takes the message of the last panic of another crate, which is also a bug if it is not caught.
 pub fn take_others() -> Option<String> {
     OTHERS.lock().ok().and_then(|mut last| last.take())
 }
 
-/// Code that is not of a registry and not of the standard library is ours.
+/// Code that is neither from a registry nor from the standard library is ours.
 fn is_ours(info: &PanicHookInfo<'_>) -> bool {
     info.location().is_some_and(|location| {
         let file = location.file().replace('\\', "/");

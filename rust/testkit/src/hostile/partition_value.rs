@@ -1,4 +1,5 @@
-//! Any text as a partition value of any type: what is read is written again as text that reads the same.
+//! Arbitrary strings as a partition value of any type: a parsed value serializes to a string that parses to the same
+//! value.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use deltaic_protocol::schema::{PrimitiveType, StructField};
 
 use super::memory::{Bound, bounded};
 
-/// A value is copied once or twice; the columns have room for a first few.
+/// A value is copied once or twice; the columns have an initial capacity.
 const BOUND: Bound = Bound {
     per_byte: 64,
     spare: 64 * 1024,
@@ -36,12 +37,12 @@ const TYPES: [PrimitiveType; 14] = [
     PrimitiveType::Variant,
 ];
 
-/// The first byte chooses the type, after `z` the scale of a decimal; what follows is the text.
+/// The first byte selects the type; values after `z` the scale of a decimal. The rest is the string.
 fn chosen(bytes: &[u8]) -> Option<(PrimitiveType, &str)> {
     let (first, rest) = bytes.split_first()?;
     let text = std::str::from_utf8(rest).ok()?;
     let number = usize::from(*first);
-    // Letters are the simple types, so that a seed can be read; everything from 128 on is a decimal.
+    // Letters are the primitive types, so that seeds are readable; everything from 128 on is a decimal.
     let data_type = match number.checked_sub(128) {
         None => *TYPES.get((number % 32) % TYPES.len())?,
         Some(decimal) => {
@@ -59,7 +60,7 @@ pub(super) fn law(bytes: &[u8]) {
     };
     let column = StructField::new("p", data_type.into(), true);
     let parsed = bounded(BOUND, bytes.len(), || parse_value(&column, Some(text)));
-    // A column says of a text what is said of it alone, except that no value is NULL there.
+    // A column gives the same result as a single value, except that no value is NULL there.
     let Some(logged) = logged(text) else {
         panic!("one row makes a map");
     };
@@ -80,7 +81,7 @@ pub(super) fn law(bytes: &[u8]) {
             assert_eq!(error.kind(), ErrorKind::CorruptLog);
         }
     }
-    // Whatever the text is, the folder that is named after it is one folder, and its path survives the log.
+    // For every string, the partition folder is one path segment that survives the log.
     let named = folder([("p", Some(text))]);
     assert!(!named.contains('/'), "{named}");
     assert_eq!(decode_path(&encode_path(&named)).ok().as_ref(), Some(&named));
@@ -92,7 +93,7 @@ fn round_trip(column: &StructField, value: &Scalar, text: &str) {
     };
     let again = parse_value(column, Some(&written));
     let same = match (value, &again) {
-        // NaN is not itself, and has no sign that counts.
+        // NaN does not equal itself, and its sign is ignored.
         (Scalar::Float(value), Ok(Some(Scalar::Float(again)))) if value.is_nan() => again.is_nan(),
         (Scalar::Double(value), Ok(Some(Scalar::Double(again)))) if value.is_nan() => again.is_nan(),
         (Scalar::Float(value), Ok(Some(Scalar::Float(again)))) => value.to_bits() == again.to_bits(),

@@ -1,11 +1,12 @@
-//! Any text as a predicate: a predicate or an error that says where and why, never a panic or an endless descent.
+//! Arbitrary strings as a predicate: a predicate or an error with position and reason, never a panic or unlimited
+//! recursion.
 
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::expr::parse_predicate;
 
 use super::memory::{Bound, bounded};
 
-/// A part of a predicate has hundreds of bytes, and a digit is one.
+/// A node of a predicate has hundreds of bytes, and a digit is one.
 const BOUND: Bound = Bound {
     per_byte: 1024,
     spare: 256 * 1024,
@@ -17,7 +18,7 @@ pub(super) fn law(bytes: &[u8]) {
     };
     match bounded(BOUND, bytes.len(), || parse_predicate(text)) {
         Ok(predicate) => {
-            // The same text says the same, also with white space around it; so does what the predicate prints.
+            // Parsing is deterministic and ignores surrounding white space; the printed predicate parses to the same.
             let again = parse_predicate(&format!(" {text}\n"));
             assert_eq!(again.as_ref().ok(), Some(&predicate));
             let printed = predicate.to_string();

@@ -1,4 +1,4 @@
-//! Any text as a `schemaString`: what is read and written again reads the same, and what it holds can be told.
+//! Arbitrary strings as a `schemaString`: a parsed schema serializes to a string that parses to the same schema.
 
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::schema::StructType;
@@ -6,7 +6,7 @@ use deltaic_protocol::statistics::StatisticsSchema;
 
 use super::memory::{Bound, bounded};
 
-/// A tree of JSON takes many times its text: a field of 60 bytes has a map of its own.
+/// A JSON tree is many times larger than its text: each field of 60 bytes has its own map.
 const BOUND: Bound = Bound {
     per_byte: 512,
     spare: 16 * 1024,
@@ -23,7 +23,7 @@ pub(super) fn law(bytes: &[u8]) {
     let written = schema.to_json();
     let again = StructType::from_json(&written);
     assert_eq!(again.ok().as_ref(), Some(&schema), "{written}");
-    // Whoever asks is answered: with Arrow's types, or with the type that is not known.
+    // Conversion to Arrow returns Arrow types or the unknown type.
     match bounded(BOUND, bytes.len(), || schema.to_arrow()) {
         Ok(arrow) => {
             assert!(schema.first_unknown().is_none());

@@ -1,4 +1,4 @@
-//! Bytes to start from: small ones made by hand, and where they were collected those of tables that others wrote.
+//! Seeds: small handwritten ones and, if available, collected files of tables that other writers wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// The seeds of a target that are not longer than this, in the order of their names.
+/// The seeds of a target up to this length, ordered by name.
 #[must_use]
 pub fn seeds(target: &str, most_bytes: usize) -> Vec<Vec<u8>> {
     let mut found = of_kind("seeds", target);
@@ -16,7 +16,7 @@ pub fn seeds(target: &str, most_bytes: usize) -> Vec<Vec<u8>> {
     found
 }
 
-/// Small bytes that stand for many, which are slow to try.
+/// Small inputs that expand to large ones and are slow to try.
 #[must_use]
 pub fn bombs(target: &str) -> Vec<Vec<u8>> {
     of_kind("bombs", target)
@@ -27,8 +27,8 @@ fn of_kind(kind: &str, target: &str) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
-/// The words of a target, from its dictionary in libFuzzer's form; the targets of one form share that of their first
-/// word.
+/// The words of a target, from its dictionary in libFuzzer's format; targets with the same first word share a
+/// dictionary.
 #[must_use]
 pub fn dictionary(target: &str) -> Vec<Vec<u8>> {
     let first_word = target.split('_').next().unwrap_or(target);
@@ -39,7 +39,7 @@ pub fn dictionary(target: &str) -> Vec<Vec<u8>> {
     String::from_utf8_lossy(&text).lines().filter_map(word).collect()
 }
 
-/// The word of a line such as `"a\x00b"`; none of a comment.
+/// The word of a line such as `"a\x00b"`; `None` for a comment.
 fn word(line: &str) -> Option<Vec<u8>> {
     let quoted = line.trim().strip_prefix('"')?.strip_suffix('"')?;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Any bytes as statistics: the quick way and the general way read the same, and neither panics.
+//! Arbitrary bytes as statistics: the fast decoder and the general decoder agree, and neither panics.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, Statist
 
 use super::memory::{Bound, bounded};
 
-/// Each line makes a row of all columns: an empty one of one byte has some hundreds.
+/// Each line becomes a row of all columns: a line of one byte takes hundreds of bytes.
 const BOUND: Bound = Bound {
     per_byte: 4096,
     spare: 256 * 1024,
@@ -47,9 +47,9 @@ fn read(texts: &[StatisticsText<'_>]) -> StatisticsColumns {
 pub(super) fn law(bytes: &[u8]) {
     LazyLock::force(&WANTED);
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-    // White space in front is left to the general way, and says nothing.
+    // Leading white space selects the general decoder, and has no meaning.
     let spaced: Vec<Vec<u8>> = lines.iter().map(|line| [b" ", *line].concat()).collect();
-    // One form of the two for each number of bytes, since both take twice the time.
+    // One of the two forms depending on the length, since both take twice the time.
     let is_escaped = bytes.len() % 2 == 1;
     let quick: Vec<_> = lines.iter().map(|line| text(line, is_escaped)).collect();
     let general: Vec<_> = spaced.iter().map(|line| text(line, is_escaped)).collect();

@@ -1,4 +1,5 @@
-//! Any text as a table's URI and its options: a place that leads to itself, or an error; and neither tells a secret.
+//! Arbitrary strings as a table's URI and its options: a location whose URI parses to itself, or an error; neither
+//! contains a secret.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,16 @@ use percent_encoding::percent_decode_str;
 
 use super::memory::{Bound, bounded};
 
-/// A client of a store brings its connections, its certificates and its settings, whatever the table is called.
+/// A store client has its connections, certificates and settings, independent of the table's URI.
 const BOUND: Bound = Bound {
     per_byte: 512,
     spare: 8 * 1024 * 1024,
 };
 
-/// What every value holds, and what is put where a URI may hold a secret.
+/// Part of every option value, and inserted where a URI may contain a secret.
 const SECRET: &str = "PlAnTeDSecret7";
 
-/// The first line is the URI, each other one an option: `name=value`.
+/// The first line is the URI, all others are options: `name=value`.
 fn parts(text: &str) -> (&str, BTreeMap<String, String>) {
     let (uri, rest) = text.split_once('\n').unwrap_or((text, ""));
     let options = rest.lines().filter_map(|line| line.split_once('='));
@@ -31,7 +32,7 @@ fn parts(text: &str) -> (&str, BTreeMap<String, String>) {
     )
 }
 
-/// Options that name a file of the user's, which would be read.
+/// Options that name a file of the user, which would be read.
 fn is_a_file(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["service_account", "application_credentials", "keyfile"]
@@ -44,7 +45,7 @@ pub(super) fn law(bytes: &[u8]) {
         return;
     };
     let (uri, mut options) = parts(text);
-    // Reading the system's certificates takes longer than all the rest, so it is done now and then.
+    // Reading the system's certificates dominates the time, so it is done only for some inputs.
     if uri.contains("://")
         && !["file", "memory"].iter().any(|local| uri.starts_with(local))
         && text.len() % 64 > 0
@@ -63,17 +64,17 @@ pub(super) fn law(bytes: &[u8]) {
         }
         Err(error) => assert!(is_expected(&error), "{error:?}"),
     }
-    // Where the place itself, or the name of an option, spells the secret, it is none.
+    // If the location or an option's name contains the secret, it is not a secret.
     if spells_it(uri) || options.keys().any(|name| spells_it(name)) {
         return;
     }
-    // The same with a secret in every value, before the bucket, and behind the path.
+    // Repeated with a secret in every value, before the bucket, and after the path.
     let planted: BTreeMap<String, String> = options
         .into_iter()
         .map(|(name, value)| (name, format!("{value}{SECRET}")))
         .collect();
     tells_nothing(open(uri, &planted));
-    // What stands in the memory of this process has names and no keys.
+    // In-memory locations have names and no credentials.
     if let Some((scheme, rest)) = uri.split_once("://")
         && scheme != "memory"
     {
@@ -85,7 +86,7 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// Whether a text is the secret to those who read it: a URI is read without its tabs and line breaks, and decoded.
+/// Whether a string contains the secret after parsing: a URI is parsed without tabs and line breaks, and decoded.
 fn spells_it(text: &str) -> bool {
     let plain: String = text.chars().filter(|c| !c.is_control()).collect();
     let decoded = percent_decode_str(&plain).decode_utf8_lossy();

@@ -1,4 +1,4 @@
-//! Any bytes as a deletion vector: the naive reading finds the same rows, and what is written is read again.
+//! Arbitrary bytes as a deletion vector: a naive reader finds the same rows, and the serialized vector reads the same.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use deltaic_protocol::deletion_vector::Bitmap;
 use super::memory::{Bound, bounded};
 use super::vector_naive;
 
-/// A container of ten bytes takes a struct and its own list, and lists double as they grow. Beside runs that touch, a
-/// bitset is put together as runs too: four bytes for two of its bits.
+/// A container of ten bytes takes a struct and its own list, and lists double as they grow. Adjacent to runs that
+/// touch, a bitset is also represented as runs: four bytes for two of its bits.
 pub(super) const BOUND: Bound = Bound {
     per_byte: 48,
     spare: 32 * 1024,
 };
 
-/// The rows that a vector can have.
+/// The valid row indexes of a vector.
 const ROWS: Range<u64> = 0..1 << 63;
 
 pub(super) fn law(bytes: &[u8]) {
@@ -32,7 +32,7 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// Ranges that touch as one.
+/// Merges adjacent ranges.
 pub(super) fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut found: Vec<Range<u64>> = Vec::new();
     for range in ranges {
@@ -44,7 +44,7 @@ pub(super) fn joined(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>
     found
 }
 
-/// Proves that a bitmap has these rows and no others, whoever asks it, and still has them after it is written and read.
+/// Verifies by every method that a bitmap has exactly these rows, also after it is serialized and read.
 pub(super) fn holds(bitmap: &Bitmap, rows: &[Range<u64>]) {
     assert!(bitmap.deleted_ranges(ROWS).eq(rows.iter().cloned()));
     let count = |rows: &[Range<u64>]| rows.iter().map(|run| run.end - run.start).sum::<u64>();
@@ -75,7 +75,7 @@ pub(super) fn holds(bitmap: &Bitmap, rows: &[Range<u64>]) {
     assert_eq!(decoded.encode().ok(), Some(again), "it is written in one way");
 }
 
-/// The mask, the kept and the deleted rows of a few rows say what each row says.
+/// Mask, kept rows and deleted rows of a range agree with `contains`.
 fn masks(bitmap: &Bitmap, rows: Range<u64>) {
     let kept = |row: &u64| !bitmap.contains(*row);
     let mask = bitmap.keep_mask(rows.clone()).expect("there is memory for it");

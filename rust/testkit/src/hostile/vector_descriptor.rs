@@ -1,4 +1,5 @@
-//! Any text as the descriptor of a deletion vector: it is judged, and the vector within is read as it stands.
+//! Arbitrary strings as the descriptor of a deletion vector: it is validated, and an inline vector is read as
+//! serialized.
 
 use std::sync::LazyLock;
 
@@ -81,7 +82,7 @@ fn is_in_a_file(descriptor: &Descriptor, path: &str) {
     };
     let below = found.prefix_match(TABLE.root()).map(Iterator::count);
     assert!(below.is_some_and(|parts| parts > 0), "{path:?} leads to {found}");
-    // Where the log spells its name and its folder, no part of the path is lost.
+    // For relative paths, no part of prefix and name is lost.
     if descriptor.storage_type == "u" {
         assert!(
             found
@@ -92,7 +93,7 @@ fn is_in_a_file(descriptor: &Descriptor, path: &str) {
     }
 }
 
-/// How many folders a prefix names.
+/// Number of folders in the prefix.
 fn descriptor_folders(descriptor: &Descriptor) -> usize {
     let text = descriptor.path_or_inline_dv.as_str();
     let prefix = text.get(..text.len() - 20).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Any bytes as a descriptor and its file of deletion vectors: what is taken out is what stands there.
+//! Arbitrary bytes as a descriptor and its deletion vector file: the vector read equals the one in the file.
 //!
-//! The first line is the descriptor, as JSON; behind it is the file.
+//! The first line is the descriptor as JSON; the rest is the file.
 
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, parse_frame, unframe};
 use deltaic_protocol::{Error, ErrorKind};
@@ -19,7 +19,7 @@ pub(super) fn law(bytes: &[u8]) {
         return;
     };
     read(file, &descriptor);
-    // A checksum would keep all that is changed from whoever reads the vector.
+    // Otherwise the checksum would hide all mutations from the vector's parser.
     if let Some((vector, checksum)) = frame(file, &descriptor) {
         let mut sealed = file.to_vec();
         if let Some(place) = sealed.get_mut(checksum..checksum + 4) {
@@ -69,7 +69,7 @@ fn read(file: &[u8], descriptor: &Descriptor) {
     }
 }
 
-/// The part of the file that the descriptor tells is enough, and says the same.
+/// The byte range that the descriptor gives is sufficient, and gives the same vector.
 fn in_part(file: &[u8], descriptor: &Descriptor, vector: &[u8]) {
     let place = descriptor.bytes_in_file().expect("it was read from there");
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
@@ -80,7 +80,7 @@ fn in_part(file: &[u8], descriptor: &Descriptor, vector: &[u8]) {
     assert!(unframe(cut, descriptor).is_err());
 }
 
-/// Twice in a new file, each is found by its own descriptor.
+/// Written twice to a new file, each is found by its own descriptor.
 fn is_written_again(bitmap: &Bitmap, descriptor: &Descriptor) {
     let mut file = VectorFile::new();
     let told = [(); 2].map(|()| file.push(bitmap).expect("there is room"));
@@ -96,7 +96,7 @@ fn is_written_again(bitmap: &Bitmap, descriptor: &Descriptor) {
     }
 }
 
-/// A second reading of a frame: its vector, and where its checksum is.
+/// An independent reader of a frame: returns its vector and the position of its checksum.
 fn frame<'a>(file: &'a [u8], descriptor: &Descriptor) -> Option<(&'a [u8], usize)> {
     let start = usize::try_from(descriptor.offset.unwrap_or(1)).ok()?;
     let size = u32::try_from(descriptor.size_in_bytes).ok()?;
@@ -106,7 +106,7 @@ fn frame<'a>(file: &'a [u8], descriptor: &Descriptor) -> Option<(&'a [u8], usize
     Some((file.get(vector..checksum)?, checksum)).filter(|_| is_said)
 }
 
-/// CRC-32 bit by bit.
+/// CRC-32, bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {

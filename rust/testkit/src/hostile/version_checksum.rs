@@ -1,4 +1,4 @@
-//! Any bytes as a version checksum: what was taken does not contradict itself.
+//! Arbitrary bytes as a version checksum: accepted checksums are consistent.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use deltaic_protocol::checksum::{FileSummary, StateSummary, VersionChecksum};
 
 use super::memory::{Bound, bounded};
 
-/// A file of a hundred bytes takes a struct of some hundreds, and a list doubles as it grows.
+/// A file of a hundred bytes takes a struct of hundreds of bytes, and a list doubles as it grows.
 const BOUND: Bound = Bound {
     per_byte: 128,
     spare: 16 * 1024,
@@ -27,7 +27,7 @@ pub(super) fn law(bytes: &[u8]) {
     agrees_with_itself(&checksum, bytes.len());
 }
 
-/// A checksum that lists its files is right about the version that it describes.
+/// A checksum that lists its files is correct for the version that it describes.
 fn agrees_with_itself(checksum: &VersionChecksum, length: usize) {
     let (Some(protocol), Some(metadata)) = (&checksum.protocol, &checksum.metadata) else {
         return;
@@ -47,7 +47,7 @@ fn agrees_with_itself(checksum: &VersionChecksum, length: usize) {
         for_each_file: &for_each_file,
     };
     for found in bounded(BOUND, length, || checksum.disagreements(&state)) {
-        // How the sizes and the deletions lie is told beside the files, and not proved while it is read.
+        // Histograms of sizes and deletions are parsed without verifying them against the files.
         assert!(
             [
                 "fileSizeHistogram",

@@ -1,16 +1,16 @@
-//! Any text as Z85, and any bytes to be written in it: both ways lead back.
+//! Arbitrary strings as Z85, and arbitrary bytes as its input: encoding and decoding are inverse.
 
 use deltaic_protocol::deletion_vector::z85;
 
 use super::memory::{Bound, bounded};
 
-/// Four bytes for five characters, or five for four; an error's sentence.
+/// Four bytes for five characters, or five for four, and an error message.
 const BOUND: Bound = Bound {
     per_byte: 4,
     spare: 1024,
 };
 
-/// The digits, as the specification of Z85 has them.
+/// The digits in the order of the Z85 specification.
 const DIGITS: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
 pub(super) fn law(bytes: &[u8]) {
@@ -26,7 +26,7 @@ pub(super) fn law(bytes: &[u8]) {
     assert_eq!(read.clone().ok(), naively(text), "{read:?}");
     let Ok(read) = read else { return };
     assert_eq!(z85::encode(&read), text);
-    // Of a text with padding any of its last four bytes may be the end, and nothing else.
+    // With padding, the data may end at any of the last four bytes, and nowhere else.
     for size in read.len().saturating_sub(5)..=read.len() + 1 {
         let fits = size <= read.len() && read.len() - size < 4;
         let sized = z85::decode_sized(text, size);
@@ -34,7 +34,7 @@ pub(super) fn law(bytes: &[u8]) {
     }
 }
 
-/// A second reading: each character is looked for among the digits.
+/// An independent decoder: searches each character among the digits.
 pub(super) fn naively(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u64>> = text
         .chars()

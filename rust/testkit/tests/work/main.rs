@@ -1,5 +1,6 @@
-//! Work is in proportion to what is read: ten times the bytes of a kind take about ten times the allocations, by the laws
-//! of hostile bytes. Counted and never timed, so what is searched again and again without allocating is not seen here.
+//! Work is proportional to the input: ten times the bytes of a kind take about ten times the allocations, in the
+//! invariants of `deltaic_testkit::hostile`. Counted instead of timed, so repeated searches without allocations are not
+//! detected.
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
 mod shapes;
@@ -13,10 +14,10 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// One at a time, since the allocations of the whole process are counted.
+/// One at a time, since allocations are counted per process.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// How often something was allocated or grown, and how many bytes that were, freed again or not.
+/// Number and total bytes of allocations and reallocations, including freed ones.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     times: usize,
@@ -33,7 +34,7 @@ fn work(law: fn(&[u8]), bytes: &[u8]) -> Work {
     }
 }
 
-/// The law of a target takes work in proportion, for each shape of its bytes.
+/// Verifies that the work of a target is proportional for each shape of input.
 fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(target) = hostile::named(target) else {
@@ -42,7 +43,7 @@ fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
     let mut out_of_proportion = Vec::new();
     for shape in shapes {
         let [once, tenfold] = [shape.number, shape.number * 10].map(shape.make);
-        // What is made once for all is made now.
+        // Initializes what is created once per process.
         (target.law)(&once);
         let [few, many] = [once, tenfold].map(|bytes| work(target.law, &bytes));
         if many.times > shape.growth * few.times || many.bytes > shape.growth * few.bytes {

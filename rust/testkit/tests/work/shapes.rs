@@ -1,4 +1,4 @@
-//! Bytes that hold so many of one thing, for the laws of commits, logs and checkpoints.
+//! Inputs with a given number of one thing, for the invariants of commits, logs and checkpoints.
 
 use std::fmt::Write;
 
@@ -6,19 +6,18 @@ use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout, checkpoint};
 use deltaic_testkit::oracle::replay;
 use serde_json::{Map, Value, json};
 
-/// How bytes are made that hold a number of one thing.
+/// How to create an input with a given number of one thing.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
-    /// The smaller number, which is enough to outweigh what costs the same for any bytes.
+    /// The smaller number, large enough to outweigh constant costs.
     pub(crate) number: usize,
     pub(crate) make: fn(usize) -> Vec<u8>,
-    /// How many times as much ten times the number may cost.
+    /// Maximum cost factor for ten times the number.
     pub(crate) growth: usize,
 }
 
-/// Buffers that double, and trees that grow deeper, cost a little more than ten times; what grows with the square costs a
-/// hundred times.
+/// Doubling buffers and deeper trees cost slightly more than ten times; quadratic growth costs a hundred times.
 const fn shape(name: &'static str, number: usize, make: fn(usize) -> Vec<u8>) -> Shape {
     Shape {
         name,
@@ -49,7 +48,7 @@ pub(crate) const COMMITS: [Shape; 8] = [
     }),
 ];
 
-/// Logs, of one long commit or of many files.
+/// Logs with one long commit or with many files.
 pub(crate) const LOGS: [Shape; 22] = [
     shape("commits", 100, |n| {
         log(n, |version| vec![added(version), removed(version - 1)], |_| None)
@@ -177,7 +176,7 @@ pub(crate) const CHECKPOINTS: [Shape; 4] = [
     }),
 ];
 
-/// Lines of a commit whose length makes the law read them in every way that it knows.
+/// Lines of a commit whose length makes the invariant read them in every way.
 fn lines(number: usize, line: impl Fn(usize) -> Value) -> Vec<u8> {
     in_thirds(text((0..number).map(line)))
 }
@@ -191,13 +190,13 @@ fn in_thirds(mut text: String) -> Vec<u8> {
 
 fn text(actions: impl IntoIterator<Item = Value>) -> String {
     actions.into_iter().fold(String::new(), |mut text, action| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(text, "{action}");
         text
     })
 }
 
-/// A name that resembles no other, so that no compression hides it.
+/// A name without similarity to others, so that compression cannot shrink it.
 fn name(number: usize) -> String {
     format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
@@ -219,7 +218,7 @@ fn domain(number: usize) -> Value {
     json!({"domainMetadata": {"domain": format!("domain {number}"), "configuration": "{}", "removed": false}})
 }
 
-/// So many names, each with a value.
+/// This number of names, each with a value.
 fn keys(number: usize) -> Value {
     let keys = (0..number).map(|number| (name(number), json!(number.to_string())));
     Value::Object(keys.collect::<Map<_, _>>())
@@ -241,7 +240,8 @@ fn first() -> Vec<Value> {
     ]
 }
 
-/// The files of a log: a first commit, so many more, and what stands beside each, as the law of logs reads them.
+/// The files of a log: a first commit, this number of further ones, and other files for each, in the format of the
+/// target `log`.
 fn log(
     commits: usize,
     actions: impl Fn(usize) -> Vec<Value>,
