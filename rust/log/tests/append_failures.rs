@@ -1,5 +1,5 @@
-//! Appends on a store that fails: every request in turn, in every way. One commit, or none and an error, or an error
-//! that says that nobody knows.
+//! Appends on a failing store: every request in turn, with every fault. The result is one commit, no commit and an
+//! error, or an error that the outcome is unknown.
 
 use std::time::Duration;
 
@@ -22,14 +22,14 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 
 async fn append_file(snapshot: &Snapshot, path: &str) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
-    // A slow request takes longer than a commit without a deadline is tried.
+    // A slow request exceeds the default deadline of a commit.
     transaction.options.deadline = Some(Deadline::after(Duration::MAX));
     transaction.options.upkeep = UpkeepPolicy::none();
     transaction.proposal.adds = an_append(path).adds;
     transaction.commit().await
 }
 
-/// The versions of a table whose commits name a file of ours.
+/// The versions whose commits contain one of our files.
 async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
     let newest = table.open().await?.version().as_i64();
     let mut found = Vec::new();
@@ -46,7 +46,7 @@ async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
     Ok(found)
 }
 
-/// What an append said is what the table holds.
+/// The result of an append agrees with the table.
 async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str) -> Result<()> {
     let found = ours(table).await?;
     match said {
@@ -65,7 +65,7 @@ async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str)
         }
         Err(error) => {
             assert_eq!(found, [0; 0], "{how}: {error}");
-            // What is there for a put and not for a get may be a folder.
+            // A file that exists for a put and not for a get may be a folder.
             let known = [ErrorKind::StorageError, ErrorKind::CorruptLog];
             assert!(known.contains(&error.kind()), "{how}: {error}");
             assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
@@ -107,7 +107,7 @@ async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
     Ok(())
 }
 
-/// Who may not list, not get or not put is told so; nothing is half done.
+/// Missing permissions are reported; nothing is partially done.
 #[tokio::test]
 async fn a_right_that_is_missing_is_told() -> Result<()> {
     use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
@@ -137,7 +137,8 @@ async fn a_right_that_is_missing_is_told() -> Result<()> {
     Ok(())
 }
 
-/// An append goes by what a put answers and never by a listing: behind winners that no listing shows, and once.
+/// An append relies on the responses to puts and never on a listing: it commits once, after winning commits that no
+/// listing shows.
 #[tokio::test]
 async fn a_stale_listing_makes_no_second_version() -> Result<()> {
     let mut table = TableBuilder::new();

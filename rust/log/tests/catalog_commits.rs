@@ -1,4 +1,4 @@
-//! A catalog in the committer's seat: it alone makes versions, in order, and transactions go through it.
+//! A catalog as the committer: only the catalog creates versions, in order, and transactions commit through it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use deltaic_testkit::fault::Fault;
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::{Value, json};
 
-/// A version is ratified behind the one before, and what was staged for it is never staged again.
+/// A version is ratified after its predecessor, and its staged file is never staged again.
 #[tokio::test]
 async fn a_catalog_leaves_no_gap() -> Result<()> {
     let location = TableBuilder::new().location();
@@ -57,8 +57,8 @@ async fn append(snapshot: &Snapshot, committer: &dyn Committer, path: &str) -> R
     transaction.commit().await
 }
 
-/// A transaction that is given a catalog asks it alone: winners that are not published are gone behind, an answer that is
-/// lost is one commit, and nobody but the catalog makes a version.
+/// A transaction with a catalog commits only through it: it rebases over unpublished winning commits, a lost response
+/// gives one commit, and only the catalog creates versions.
 #[tokio::test(start_paused = true)]
 async fn a_transaction_commits_through_a_catalog() -> Result<()> {
     let mut table = TableBuilder::new();
@@ -89,7 +89,7 @@ async fn a_transaction_commits_through_a_catalog() -> Result<()> {
     Ok(())
 }
 
-/// What a catalog reports of a table: the ratified commits that are not published, and the newest version.
+/// The catalog's information about a table: ratified unpublished commits, and the newest version.
 async fn tail(table: &TableBuilder, catalog: &Catalog) -> Result<LogTail> {
     let mut commits = Vec::new();
     for (number, path) in (0..).zip(catalog.ratified()) {
@@ -108,7 +108,7 @@ async fn tail(table: &TableBuilder, catalog: &Catalog) -> Result<LogTail> {
     })
 }
 
-/// Version 0 of a table that a catalog manages.
+/// Version 0 of a catalog-managed table.
 async fn managed() -> Result<TableBuilder> {
     let mut first = TableBuilder::first_actions();
     first[0] = json!({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7,
@@ -122,7 +122,7 @@ async fn managed() -> Result<TableBuilder> {
     TableBuilder::of(&[first]).await
 }
 
-/// A catalog outside of this crate serves both: `LogTail` for reading, `Committer` for writing.
+/// A catalog outside of this crate implements both: `LogTail` for reading, `Committer` for writing.
 ///
 /// protocol: catalog:terminology-delta-client.2, catalog:change-to-existing-section.8,
 /// catalog:writer-requirements-for-catalog-managed-tables.3
@@ -134,7 +134,7 @@ async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<(
         let tail = tail(&table, &catalog).await?;
         Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await
     };
-    // The second commit follows a winner that it has not read; the third is sent twice.
+    // The second commit follows a winning commit that it has not read; the third is sent twice.
     let stale = open().await?;
     append(&stale, &catalog, "a").await?;
     append(&stale, &catalog, "b").await?;
@@ -156,7 +156,7 @@ async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<(
     Ok(())
 }
 
-/// A catalog's committer that does not say that it leaves no gap.
+/// A catalog's committer that does not declare itself gapless.
 #[derive(Debug)]
 struct Plain(Catalog);
 
@@ -170,7 +170,7 @@ impl Committer for Plain {
     }
 }
 
-/// A commit that takes long is not looked for in the log's folder if a catalog knows its versions: it may not be published.
+/// A slow commit is not searched in the log folder if a catalog knows its versions: it may be unpublished.
 ///
 /// protocol: catalog:writer-requirements-for-catalog-managed-tables.3
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! A check finds what is wrong with generated logs and nothing else, whatever the store does.
+//! A check reports exactly the damage of generated logs, whatever faults the store has.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeSet;
@@ -36,10 +36,10 @@ fn codes(examination: &Examination) -> BTreeSet<&'static str> {
     examination.findings.counts().keys().copied().collect()
 }
 
-/// What may be said about a log because of what befell it.
+/// The findings that a maintenance step may cause.
 fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
     match upkeep {
-        // One that takes another's name leaves the other's sidecars behind.
+        // A checkpoint that replaces another one leaves the other's sidecars orphaned.
         Upkeep::Checkpoint(_) => &["ORPHANED_SIDECAR"],
         Upkeep::BrokenCheckpoint(_) => &[
             "BROKEN_CHECKPOINT",
@@ -48,7 +48,7 @@ fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
             "DANGLING_HINT",
             "ORPHANED_SIDECAR",
         ],
-        // Where no commit is left, the range is empty.
+        // If no commit is left, the range is empty.
         Upkeep::Compaction(_, CompactionForm::Right) => &["REVERSED_COMPACTION"],
         Upkeep::Compaction(_, CompactionForm::Torn) => {
             &["BROKEN_COMPACTION", "COMPACTION_DISAGREES", "REVERSED_COMPACTION"]
@@ -58,7 +58,7 @@ fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
         Upkeep::Checksum(ChecksumForm::Full) => &["CHECKSUM_WITHOUT_ID"],
         Upkeep::Checksum(_) => &["BROKEN_CHECKSUM", "CHECKSUM_DISAGREES", "CHECKSUM_WITHOUT_ID"],
         Upkeep::Hint(HintForm::Absent) => &[],
-        // They name one checkpoint and count another.
+        // They name one checkpoint and have the counts of another.
         Upkeep::Hint(HintForm::Stale | HintForm::Ahead) => &["STALE_HINT", "DANGLING_HINT", "HINT_DISAGREES"],
         Upkeep::Hint(HintForm::Right | HintForm::Signed) => &["STALE_HINT", "DANGLING_HINT"],
         Upkeep::Hint(_) => &["STALE_HINT", "DANGLING_HINT", "BROKEN_HINT"],
@@ -82,7 +82,7 @@ proptest! {
                     allowed.extend(explained(upkeep));
                 }
             }
-            // What the commits themselves have that is odd is found either way.
+            // Anomalies of the commits themselves are found in both cases.
             let before = check(&plain).await?;
             let expected = replay(plain.commits()).files.len();
             assert_eq!(before.examined.live_files, Some(expected));
@@ -128,7 +128,7 @@ fn a_checkpoint_that_comes_meanwhile_is_no_dangling_hint() -> Result<()> {
         let progress = Progress::default();
         let checked = check_log(&location, LoadOptions::default(), OlderNames::Dropped, &progress);
         let written = async {
-            // By then the log is listed, and the hint is not read, which comes last.
+            // By then the log is listed; the hint, which comes last, is not read yet.
             tokio::time::sleep(Duration::from_secs(15)).await;
             table.commit(vec![add("b", None)]).await?;
             let form = CheckpointForm::of(Layout::Classic);

@@ -1,4 +1,4 @@
-//! Checkpoints that claim more than their bytes can hold: damage like any other, found before the memory is taken.
+//! Checkpoints that claim more than their bytes can contain are reported as damaged before memory is allocated.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 const CHECKPOINT: &str = "_delta_log/00000000000000000000.checkpoint.parquet";
 
 /// Files of 1 or 2 KB: 60,000 rows with one path of a megabyte, a row of 20,000,000 partition values, and 20,000 paths
-/// of 20,000 bytes that are spelled by what they have in common with the one before.
+/// of 20,000 bytes in delta encoding (each with the prefix length of the previous one).
 const BOMBS: [&[u8]; 3] = [
     include_bytes!("../../../fuzz/bombs/checkpoint/long_path"),
     include_bytes!("../../../fuzz/bombs/checkpoint/long_row"),
@@ -55,7 +55,7 @@ async fn where_the_commits_are_there_it_is_passed_over() -> Result<()> {
     Ok(())
 }
 
-/// A store that is asked for bytes behind the end answers with fewer, and would be blamed for it.
+/// A read beyond the end returns fewer bytes, which would be reported as an error of the store.
 #[tokio::test]
 async fn a_place_behind_the_files_end_is_the_footers_fault() {
     let store = Arc::new(InMemory::new());

@@ -1,4 +1,5 @@
-//! Checkpoints on a store that fails: every request in turn, in every way. One that is whole, or none; the table stands.
+//! Checkpoints on a failing store: every request in turn, with every fault. The result is a complete checkpoint or
+//! none; the table is unchanged.
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, CheckpointWritten, HintOutcome, write_checkpoint};
@@ -13,10 +14,10 @@ use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use serde_json::{Value, json};
 
-/// What a checkpoint is written of.
+/// The source of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// Commits alone.
+    /// Commits only.
     Commits,
     /// A checkpoint, and commits after it.
     Checkpoint,
@@ -59,7 +60,8 @@ async fn write(snapshot: &Snapshot, held_bytes: usize) -> Result<CheckpointWritt
     write_checkpoint(snapshot, &options).await
 }
 
-/// The table is what it was; a checkpoint that is there is whole, and tells the same alone; what was said is so.
+/// The table is unchanged, an existing checkpoint is complete and sufficient without the commits, and the reported
+/// result is correct.
 async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, how: &str) -> Result<()> {
     let state = replay(table.commits()).facts();
     let newest = Version::try_new(2)?;
@@ -90,7 +92,7 @@ async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, ho
             assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
         }
     }
-    // Another attempt comes to an end.
+    // Another attempt succeeds.
     let again = write(&opened, 1 << 20).await?;
     assert_eq!(again.is_new, !stands, "{how}");
     assert!(!matches!(again.hint, HintOutcome::Failed(_)), "{how}: {again:?}");
@@ -137,12 +139,12 @@ async fn a_checkpoint_that_meets_a_fault_is_whole_or_not_there() -> Result<()> {
     Ok(())
 }
 
-/// Sidecars that no top level will ever name are taken away again, as far as the store lets us.
+/// Orphaned sidecars of a failed attempt are deleted if the store permits.
 #[tokio::test]
 async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
     let table = build("v2", Start::Commits).await?;
     let snapshot = table.open().await?;
-    // The third sidecar fails, and with it the attempt.
+    // The third sidecar fails, and so does the attempt.
     let third = Rule::new(Fault::PermissionDenied)
         .of(&[RequestKind::Put])
         .requests(1..2);
@@ -161,7 +163,7 @@ async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
     Ok(())
 }
 
-/// A hint that the store does not show is not written over: it may name a newer checkpoint.
+/// An unreadable hint is not overwritten: it may name a newer checkpoint.
 #[tokio::test]
 async fn a_hint_that_cannot_be_asked_stays() -> Result<()> {
     let table = build("classic", Start::Commits).await?;
@@ -182,7 +184,7 @@ async fn a_hint_that_cannot_be_asked_stays() -> Result<()> {
     Ok(())
 }
 
-/// Two writers at once: one checkpoint, and both are told that it stands.
+/// Two concurrent writers: one checkpoint, and both succeed.
 ///
 /// protocol: classic-checkpoint.1
 #[tokio::test]
@@ -203,7 +205,7 @@ async fn two_writers_make_one_classic_checkpoint() -> Result<()> {
     Ok(())
 }
 
-/// A log that is another one since it was opened is noticed, and no checkpoint of a mixture is written.
+/// A log that was replaced since it was opened is detected; a checkpoint never mixes both.
 #[tokio::test]
 async fn a_commit_that_is_another_since_is_told() -> Result<()> {
     for lines in [

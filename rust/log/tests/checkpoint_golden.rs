@@ -1,4 +1,5 @@
-//! Checkpoints of tables that others wrote: each says every field that the log says, and stands for it.
+//! Checkpoints of tables written by other implementations: each contains every field of the log, and can replace its
+//! commits.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +20,7 @@ use deltaic_testkit::reference_logs::reference_tables;
 use object_store::ObjectStoreExt;
 use serde_json::Value;
 
-/// A copy of a table's log in memory, which others may look into as if it were a table.
+/// A copy of a table's log in memory that can be opened as a table.
 async fn copied(table: &Path, number: usize) -> Result<Arc<TableLocation>> {
     let location = TableLocation::parse(&format!("memory://golden/checkpoint/{number}"), Vec::new())?;
     let mut folders = vec![table.join("_delta_log")];
@@ -54,7 +55,7 @@ fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_default()
 }
 
-/// Whether two openings say the same: the rows of each list, as texts, in order.
+/// The contents of a snapshot, for comparison: the rows of each list, as sorted text.
 async fn told(snapshot: &Snapshot, statistics: WithStatistics) -> Result<[Vec<String>; 3]> {
     let pruning = Pruning {
         predicate: None,
@@ -97,7 +98,7 @@ fn texts(batches: &[RecordBatch]) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// The commits from the first one on, where the log still has them all.
+/// The commits from version 0 on, if the log still contains all of them.
 async fn commits_of(snapshot: &Snapshot) -> Option<Vec<Vec<Value>>> {
     let mut commits = Vec::new();
     for version in 0..=snapshot.version().as_i64() {
@@ -110,7 +111,7 @@ async fn commits_of(snapshot: &Snapshot) -> Option<Vec<Vec<Value>>> {
     Some(commits)
 }
 
-/// Everything that a checkpoint's files say besides statistics and partition values as columns, sorted.
+/// All actions in a checkpoint's files without statistics and partition values as columns, sorted.
 async fn said(location: &TableLocation, written: &CheckpointWritten) -> Result<Vec<String>> {
     let mut actions = Vec::new();
     for relative in std::iter::once(&written.path).chain(&written.sidecars) {
@@ -128,14 +129,14 @@ async fn said(location: &TableLocation, written: &CheckpointWritten) -> Result<V
     Ok(actions)
 }
 
-/// What a check says is damage.
+/// Codes of the damage that a check reports.
 async fn codes(location: &Arc<TableLocation>) -> Result<BTreeSet<&'static str>> {
     let progress = Progress::default();
     let checked = check_log(location, LoadOptions::default(), OlderNames::Dropped, &progress).await?;
     Ok(checked.findings.counts().keys().copied().collect())
 }
 
-/// What became of a table.
+/// The result for a table.
 #[derive(Debug, PartialEq, Eq)]
 enum Tried {
     NotOpened,
@@ -167,7 +168,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
         return Ok(Tried::NotOpened);
     };
     let commits = commits_of(&snapshot).await;
-    // Where the newest version has a checkpoint already and the commits say the same, it goes.
+    // If the newest version already has a checkpoint and all commits exist, the checkpoint is deleted.
     let stem = snapshot.version().file_stem();
     let own = snapshot
         .segment()
@@ -194,7 +195,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     let before = told(&snapshot, statistics).await;
     let written = match write_checkpoint(&snapshot, options).await {
         Err(error) if error.kind() == ErrorKind::UnsupportedFeature => return Ok(Tried::Refused),
-        // One of the tables has a checkpoint that is made to be damaged.
+        // One of the tables has an intentionally damaged checkpoint.
         Err(error) if error.to_string().contains("that cannot be read stands") => return Ok(Tried::Refused),
         written => written?,
     };
@@ -214,14 +215,14 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
         expected.sort();
         let mut said = said(&location, &written).await?;
         if snapshot.segment().checkpoint.is_some() {
-            // Its writer has left out tombstones that had expired by then.
+            // Its writer omitted tombstones that had expired by then.
             let is_remove = |action: &String| action.starts_with("{\"remove\":");
             said.retain(|action| !is_remove(action) || expected.contains(action));
             expected.retain(|action| !is_remove(action) || said.contains(action));
         }
         ensure_same(&said, &expected)?;
     }
-    // By the checkpoint alone.
+    // Using only the checkpoint.
     for version in 0..=snapshot.version().as_i64() {
         let path = location.below(&format!("_delta_log/{version:020}.json"))?;
         let _ = location.store().delete(&path).await;
@@ -231,7 +232,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     ensure(base.map(|base| base.version.file_stem()) == Some(stem), || {
         "it is not read".to_owned()
     })?;
-    // Files that cannot be listed before are not compared.
+    // Not compared if the files could not be listed before.
     if let Ok(before) = before {
         let after = told(&alone, statistics).await?;
         for (before, after) in before.iter().zip(&after) {
@@ -243,8 +244,8 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     })
 }
 
-/// Every table of every implementation, by its newest version: of the log's own fields nothing is lost, a check finds
-/// nothing that it did not find before, and the checkpoint alone tells the same.
+/// Every table of every implementation at its newest version: no field of the log is lost, a check reports no new
+/// findings, and the checkpoint alone gives the same table.
 ///
 /// protocol: checkpoints.10, checkpoints.12, checkpoints.14, checkpoints.17
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
@@ -256,7 +257,7 @@ async fn a_checkpoint_of_any_table_says_what_its_log_says() -> Result<()> {
     let (mut compared, mut by_oracle) = (0, 0);
     let mut wrong = Vec::new();
     for (number, table) in tables.iter().enumerate() {
-        // At the beginning of time nothing has expired, so that everything must be there.
+        // At time 0 nothing has expired, so that every action is expected.
         let options = CheckpointOptions {
             now_ms: Some(0),
             sidecar_actions: 3,

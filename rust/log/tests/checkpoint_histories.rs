@@ -1,4 +1,4 @@
-//! Checkpoints of generated histories: each says what the oracle says, every field of every action, and stands for the
+//! Checkpoints of generated histories: each agrees with the oracle in every field of every action, and can replace the
 //! commits before it.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// At the beginning of time nothing has expired, so that everything must be there.
+/// At time 0 nothing has expired, so that every action is expected.
 fn options() -> CheckpointOptions {
     CheckpointOptions {
         now_ms: Some(0),
@@ -26,7 +26,7 @@ fn options() -> CheckpointOptions {
     }
 }
 
-/// How the adds say their statistics is left out, and what only the V2 spec has.
+/// Removes the fields and actions that depend on the statistics format or the V2 spec.
 fn plain(mut action: Value) -> Option<Value> {
     if let Some(add) = action.get_mut("add").and_then(Value::as_object_mut) {
         add.retain(|name, _| !["stats_parsed", "partitionValues_parsed"].contains(&name.as_str()));
@@ -35,7 +35,7 @@ fn plain(mut action: Value) -> Option<Value> {
     (!is_of_v2).then_some(action)
 }
 
-/// Everything that a checkpoint's files say, sorted.
+/// All actions in a checkpoint's files, sorted.
 async fn said(table: &TableBuilder, written: &CheckpointWritten) -> Result<Vec<Value>> {
     let mut actions = Vec::new();
     for relative in std::iter::once(&written.path).chain(&written.sidecars) {
@@ -60,14 +60,14 @@ fn without_statistics(mut actions: Vec<Value>) -> Vec<Value> {
     sorted(actions)
 }
 
-/// What a check finds.
+/// Codes that a check reports.
 async fn codes(table: &TableBuilder) -> Result<BTreeSet<&'static str>> {
     let (location, progress) = (table.location(), Progress::default());
     let checked = check_log(&location, LoadOptions::default(), OlderNames::Dropped, &progress).await?;
     Ok(checked.findings.counts().keys().copied().collect())
 }
 
-/// The commits up to a version go, so that only its checkpoint tells it.
+/// Deletes the commits up to a version, so that only its checkpoint remains.
 async fn delete_commits(table: &TableBuilder, up_to: usize) -> Result<()> {
     for version in 0..=up_to {
         table.delete(&format!("_delta_log/{version:020}.json")).await?;
@@ -75,7 +75,7 @@ async fn delete_commits(table: &TableBuilder, up_to: usize) -> Result<()> {
     Ok(())
 }
 
-/// The same history, of a table whose policy is V2.
+/// The same history, of a table with the V2 checkpoint policy.
 fn with_policy_v2(commits: &mut [Vec<Value>]) {
     for metadata in commits
         .iter_mut()
@@ -89,8 +89,8 @@ fn with_policy_v2(commits: &mut [Vec<Value>]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
-    /// At any version, by either spec, in sidecars of any size, from a snapshot that was opened or refreshed: what is
-    /// written is what the oracle says, a check finds nothing wrong with it, and without the commits it tells the same.
+    /// For any version, spec, sidecar size, and opened or refreshed snapshot: the checkpoint agrees with the oracle, a
+    /// check reports nothing, and without the commits it gives the same table.
     ///
     /// protocol: checkpoints.3, checkpoints.5, checkpoints.7, checkpoints.10, checkpoints.12, checkpoints.17
     /// protocol: v2-spec.1, v2-spec.2, v2-spec.3, uuid-named-checkpoint.1, classic-checkpoint.2, checkpoint-metadata.2
@@ -143,7 +143,7 @@ proptest! {
             let again = write_checkpoint(&snapshot, &options).await?;
             assert_eq!((again.is_new, &again.path), (false, &written.path));
             assert_eq!((again.adds, again.actions, again.bytes), (written.adds, written.actions, written.bytes));
-            // By the checkpoint alone.
+            // Using only the checkpoint.
             delete_commits(&table, at).await?;
             let alone = table.open_at(at).await?;
             assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
@@ -157,7 +157,7 @@ proptest! {
         })?;
     }
 
-    /// A checkpoint of a log that starts at a checkpoint of any form says the same as that one and the commits after it.
+    /// A checkpoint of a log that starts at a checkpoint of any form equals that checkpoint plus the commits after it.
     ///
     /// protocol: checkpoints.10, checkpoints.11
     #[test]
@@ -187,7 +187,7 @@ proptest! {
             assert_eq!(written.is_new, at < newest);
             let state = replay(&commits);
             if written.is_new {
-                // What the older checkpoint has lost of the statistics is lost.
+                // Statistics that the older checkpoint has lost remain lost.
                 let (is, should) = (said(&table, &written).await?, state.checkpointed());
                 assert_eq!(without_statistics(is), without_statistics(should), "{written:?}");
             }
@@ -200,7 +200,7 @@ proptest! {
         })?;
     }
 
-    /// Whatever befalls the log between the commits, checkpoints may be written of it at each version that it tells.
+    /// After any maintenance between the commits, a checkpoint can be written for each readable version.
     ///
     /// protocol: checkpoints.3, checkpoints.9
     #[test]
@@ -217,7 +217,7 @@ proptest! {
                 let snapshot = table.open().await?;
                 let written = write_checkpoint(&snapshot, &options()).await;
                 if let Err(error) = written {
-                    // A torn checkpoint that stands in the way is not written over.
+                    // A truncated checkpoint of the version is not overwritten.
                     assert!(error.to_string().contains("that cannot be read stands"), "{error}");
                     continue;
                 }

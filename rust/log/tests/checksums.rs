@@ -1,4 +1,4 @@
-//! Version checksums that we write: exact, where they belong, and never in the place of another.
+//! Version checksums written by deltaic: exact, at the right versions, and never overwriting another.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::sync::Arc;
@@ -51,7 +51,7 @@ async fn read(table: &TableBuilder, number: usize) -> Result<Option<String>> {
     }
 }
 
-/// A commit with an id, and where it is asked for a time.
+/// A commit with an id and an in-commit timestamp.
 fn info(id: &str) -> Value {
     json!({"commitInfo": {"operation": "WRITE", "txnId": id, "inCommitTimestamp": 7}})
 }
@@ -59,8 +59,8 @@ fn info(id: &str) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Counted anew or gone on with commit by commit, a version has one checksum, which is what the oracle counts; and an
-    /// open beside which it stands agrees with it.
+    /// Counted from scratch or incrementally, a version has one checksum, which equals the oracle's, and opening the
+    /// table next to it reports no mismatch.
     ///
     /// protocol: state-validation-writer-requirements.2, version-checksum-file-schema.3, version-checksum-file-schema.4
     #[test]
@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// A transaction of our own needs no look at the version before: its names are new, and its removes say their sizes.
+/// A transaction of our own does not need the previous version: its names are new, and its removes contain the sizes.
 #[tokio::test]
 async fn a_commit_of_our_own_is_counted_by_itself() -> Result<()> {
     let sized = |mut action: Value, kind: &str, size: i64| {
@@ -137,7 +137,7 @@ async fn a_commit_of_our_own_is_counted_by_itself() -> Result<()> {
         assert_eq!(next.as_ref(), Some(&known), "version {number}");
         assert_eq!(known.txn_id.as_deref(), Some(number.to_string().as_str()));
     }
-    // A remove that does not say how large its file was leaves nothing that could be counted.
+    // A remove without a size cannot be counted.
     let commit = decoded(&[info("4"), remove("c", None)], 4)?;
     assert_eq!(
         checksum_after(&known, &commit, FilesBefore::OwnCommit, NOW_MS)?,
@@ -177,7 +177,7 @@ async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
     );
     assert_eq!(read(&table, 1).await?, Some(text));
 
-    // Also one that is wrong: nothing is rewritten as a reaction to damage.
+    // A wrong checksum is not overwritten either: damage is never repaired automatically.
     table.commit(vec![info("2"), add("b", None)]).await?;
     table.upkeep(&Upkeep::Checksum(ChecksumForm::Torn)).await?;
     let torn = read(&table, 2).await?;
@@ -186,7 +186,7 @@ async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
     Ok(())
 }
 
-/// Only what names its own commit and agrees with the log is gone on from.
+/// Only a checksum that names its own commit and agrees with the log is used for incremental counting.
 #[tokio::test]
 async fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> {
     let mut table =
@@ -222,14 +222,14 @@ async fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> 
         write_checksum(&table.location(), newest.version(), &wrong).await?;
         assert_eq!(sound_checksum_of(&table.open().await?).await, None, "{wrong:?}");
     }
-    // A commit without an id has no checksum that could name it.
+    // Without an id in the commit, a checksum could not name it.
     table.commit(vec![add("c", None)]).await?;
     assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Now);
     assert_eq!(sound_checksum_of(&table.open().await?).await, None);
     Ok(())
 }
 
-/// A snapshot that stands on a checkpoint alone has not read its commit, and the checksum names it all the same.
+/// A snapshot from a checkpoint only has not read its commit; the checksum names the commit nevertheless.
 ///
 /// protocol: version-checksum-file-schema.1
 #[tokio::test]
@@ -257,7 +257,7 @@ async fn the_commit_is_named_also_from_a_checkpoint() -> Result<()> {
             assert_eq!(counted.txn_id.as_deref(), Some("1"), "{last:?}");
             assert_eq!(counted.in_commit_timestamp, Some(7), "{last:?}");
         } else {
-            // The commit is gone, and with it the time that the checksum would have to hold.
+            // The commit was deleted, and with it the time that the checksum requires.
             assert_eq!(
                 counted.err().map(|error| error.kind()),
                 Some(ErrorKind::CorruptLog)
@@ -267,7 +267,7 @@ async fn the_commit_is_named_also_from_a_checkpoint() -> Result<()> {
     Ok(())
 }
 
-/// Applications that the table has forgotten are no part of a version.
+/// Expired transaction identifiers are not part of a version.
 #[tokio::test]
 async fn expired_transactions_are_not_listed() -> Result<()> {
     let mut first = TableBuilder::first_actions();
@@ -302,7 +302,7 @@ async fn a_feature_that_is_not_known_is_refused_before_anything_is_written() -> 
     Ok(())
 }
 
-/// Whatever the store does, the table is the same, and a checksum is right or not there.
+/// Whatever faults the store has, the table is unchanged, and a checksum is correct or missing.
 #[tokio::test]
 async fn a_store_that_fails_harms_nothing() -> Result<()> {
     let faults = [
@@ -333,7 +333,7 @@ async fn a_store_that_fails_harms_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A store that has not shown that it keeps a condition may overwrite, so it is asked before.
+/// A store that has not proved its conditional puts may overwrite, so it is read first.
 #[tokio::test]
 async fn nothing_is_put_where_a_store_may_overwrite() -> Result<()> {
     let elsewhere = [("aws_endpoint", "http://store.test"), ("aws_allow_http", "true")];

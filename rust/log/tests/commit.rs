@@ -1,4 +1,4 @@
-//! Commits: the loop of an append against winners.
+//! Commits: the retry loop of an append against winning commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -55,8 +55,8 @@ async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
     Ok(())
 }
 
-/// A writer that is far behind reads on to the newest version before it proposes again. If it proposed each version, or
-/// paused after each winner, it would fall further behind as long as others write.
+/// A writer that is many versions late reads up to the newest version before it proposes again. If it proposed each
+/// version, or paused after each winning commit, it would never catch up with busy writers.
 #[tokio::test(start_paused = true)]
 async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
     const WINNERS: i64 = 100;
@@ -71,7 +71,7 @@ async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
     assert_eq!(committed.conflicts_resolved.len(), 100);
     let proposals = table.scripted().report().count(RequestKind::Put);
     assert_eq!(proposals, 2);
-    // The clock is paused: only the pause after the lost proposal passes.
+    // The clock is paused: the only delay is the pause after the lost proposal.
     let paused = begun.elapsed();
     assert!(paused.as_millis() <= 4, "{paused:?}");
     Ok(())
@@ -105,7 +105,7 @@ async fn a_changed_protocol_or_metadata_is_a_conflict() -> Result<()> {
     Ok(())
 }
 
-/// A store on which others win the next proposals, and commit so many more versions each time.
+/// A store on which others win the next proposals, and each time commit this number of further versions.
 #[derive(Debug)]
 struct Outrun {
     location: Arc<TableLocation>,
@@ -134,7 +134,7 @@ impl Committer for Outrun {
     }
 }
 
-/// Attempts are lost proposals. How many versions others won meanwhile does not matter.
+/// Attempts are lost proposals, regardless of how many versions others have committed.
 #[tokio::test(start_paused = true)]
 async fn attempts_are_lost_proposals() -> Result<()> {
     for (times, versions, max_attempts, wins) in [
@@ -176,7 +176,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// What others have committed by now.
+    /// Commits the versions of the other writers up to now.
     async fn others_commit(&self) -> Result<()> {
         let until = 1 + i64::try_from(self.begun.elapsed().as_micros() / 100).unwrap_or(i64::MAX);
         for version in self.newest.load(Ordering::Relaxed)..until {
@@ -206,7 +206,7 @@ impl Committer for Busy {
     }
 }
 
-/// Between its look at the newest version and its proposal a writer does not wait: others would commit meanwhile.
+/// A writer proposes immediately after it has found the newest version, before others commit.
 #[tokio::test(start_paused = true)]
 async fn a_writer_proposes_at_once_what_it_has_seen_free() -> Result<()> {
     for _ in 0..3 {
@@ -227,7 +227,7 @@ async fn a_writer_proposes_at_once_what_it_has_seen_free() -> Result<()> {
     Ok(())
 }
 
-/// Without a deadline of its own a commit is tried for ten minutes.
+/// The default deadline of a commit is ten minutes.
 #[tokio::test(start_paused = true)]
 async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
     let (table, snapshot) = table().await?;
@@ -270,8 +270,8 @@ async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()>
     Ok(())
 }
 
-/// An answer that is lost is no conflict with oneself, and a request that is lost is made again: one commit, either way.
-/// Others have returned an error although the commit had landed (delta-kernel-rs#2717, delta-kernel-rs#3070,
+/// A lost response is no conflict with the own commit, and a lost request is retried: one commit in both cases. Other
+/// implementations have returned an error although the commit succeeded (delta-kernel-rs#2717, delta-kernel-rs#3070,
 /// delta-rs#2279, delta-rs#2609).
 #[tokio::test]
 async fn a_lost_answer_neither_doubles_nor_loses_a_commit() -> Result<()> {
@@ -294,7 +294,7 @@ async fn a_lost_answer_neither_doubles_nor_loses_a_commit() -> Result<()> {
     Ok(())
 }
 
-/// Attempts are lost proposals: a lost response is none.
+/// Attempts are lost proposals: a lost response does not count.
 #[tokio::test]
 async fn a_lost_request_uses_up_no_attempt() -> Result<()> {
     let (table, snapshot) = table().await?;
@@ -304,7 +304,7 @@ async fn a_lost_request_uses_up_no_attempt() -> Result<()> {
     Ok(())
 }
 
-/// Where the outcome cannot be learnt the error says so, whatever came last: the files may be in the table.
+/// If the outcome is unknown the error says so, whatever the last fault was: the files may be in the table.
 #[tokio::test]
 async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
     use Fault::{AnswerLost, RequestLost};

@@ -1,4 +1,4 @@
-//! Every committer keeps the same contract and says nothing that it does not know.
+//! Every committer satisfies the same contract and never reports an unverified outcome.
 
 use std::fs::File;
 use std::io::ErrorKind as IoKind;
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 const FIRST: &str = "_delta_log/00000000000000000000.json";
 
-/// A place on this machine's disk where nothing is yet.
+/// An empty location on the local disk.
 #[expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 fn on_disk() -> Result<(TempDir, Arc<TableLocation>)> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
@@ -91,8 +91,8 @@ async fn a_catalog_keeps_the_contract() -> Result<()> {
     Ok(())
 }
 
-/// What an answer means depends on the service: a 412 of S3 and Google and a 409 of Azure that names the blob say that the
-/// version is taken; a 409 of S3 says that nobody has won yet.
+/// The meaning of a status depends on the service: a 412 of S3 and Google and a 409 of Azure that names the blob mean
+/// that the version is taken; a 409 of S3 means that no writer has won yet.
 #[tokio::test(start_paused = true)]
 async fn a_taken_version_and_an_undecided_one_are_told_apart() -> Result<()> {
     for service in SERVICES {
@@ -121,8 +121,8 @@ async fn a_taken_version_and_an_undecided_one_are_told_apart() -> Result<()> {
     Ok(())
 }
 
-/// A disk behind a network can do a step and say that it failed, or fail a step at any place: nobody is told that nothing
-/// was committed when something was, and nothing but the commit is left.
+/// A network file system may execute a step and report a failure, or fail at any step: a commit is never reported as
+/// not committed when it was, and no other file is left.
 #[tokio::test]
 async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
     const STEPS: [Step; 7] = [
@@ -163,7 +163,7 @@ async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
                 files.meets(step, mishap);
                 let is_done = matches!(mishap, Mishap::Unheard(_)) && names;
                 let failed_where = if is_done { Failed::Behind } else { Failed::Before };
-                // A step that this way does not have is not met.
+                // This variant does not have the step.
                 let is_met = !matches!(
                     (step, files.has_links()),
                     (Step::Link, false) | (Step::Rename, true)
@@ -193,7 +193,7 @@ async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
     Ok(())
 }
 
-/// A disk on which somebody gives every new file another name as well, as who copies a table by links does, while another
+/// A file system on which another process links every new file to a second name, such as a copy by links, while another
 /// writer takes the version.
 #[derive(Debug)]
 struct Copied {
@@ -219,7 +219,7 @@ impl Files for Copied {
     }
 }
 
-/// How many names a file has says nothing of who won.
+/// The link count of a file does not determine which writer won.
 ///
 /// protocol: creation-of-new-log-entries.2
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Deadlines of transactions, on a clock that runs only while somebody waits.
+//! Deadlines of transactions, on a paused clock.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
-/// How long a request takes.
+/// Latency of a request.
 const LATENCY: Duration = Duration::from_millis(30);
 
 async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result<Committed> {
@@ -27,7 +27,7 @@ async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result
     transaction.commit().await
 }
 
-/// A table, the snapshot that is read, and winners behind it.
+/// A table, the snapshot that was read, and winning commits after it.
 async fn made(winners: usize) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
@@ -73,7 +73,7 @@ async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
     Ok(())
 }
 
-/// A proposal that may still land is no conflict, however late it is.
+/// A proposal that may still succeed is not reported as a conflict, however late it is.
 #[tokio::test(start_paused = true)]
 async fn what_is_not_known_stays_so_behind_the_deadline() -> Result<()> {
     let (table, snapshot) = made(0).await?;

@@ -1,4 +1,4 @@
-//! What is acknowledged is on the disk: the steps of one commit, in their order.
+//! Acknowledged commits are durable: the steps of one commit, in order.
 
 use std::io::ErrorKind as IoKind;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn order(files: &RecordedFiles) -> Vec<Step> {
     files.take_steps().into_iter().map(|(step, _)| step).collect()
 }
 
-/// The bytes are on the disk before they get the version's name, and the name is before anybody is told.
+/// The bytes are synced before they are linked to the version's name, and the folder before the commit is acknowledged.
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test]
@@ -60,12 +60,12 @@ async fn a_file_is_synced_before_its_rename_and_the_folder_behind_it() -> Result
     let (_folder, _, committer) = table(&files).await?;
     files.forget();
     committer.propose(Version::ZERO, b"one\n".to_vec()).await?;
-    // The name that is taken away is gone already.
+    // The temporary name does not exist any more.
     assert_eq!(order(&files), [Create, Write, Sync, Rename, Remove, SyncFolder]);
     Ok(())
 }
 
-/// The folders of a new table are on the disk before a commit is put into them.
+/// The folders of a new table are synced before a commit is written.
 #[tokio::test]
 async fn new_folders_are_synced_from_above() -> Result<()> {
     let files = RecordedFiles::default();
@@ -87,7 +87,7 @@ async fn new_folders_are_synced_from_above() -> Result<()> {
     Ok(())
 }
 
-/// A folder above a new table that cannot be synced is reported, and the others are synced.
+/// A parent folder of a new table that cannot be synced is reported, and the others are synced.
 #[tokio::test]
 async fn new_folders_that_cannot_be_synced_are_reported() -> Result<()> {
     let files = RecordedFiles::default();
@@ -103,7 +103,7 @@ async fn new_folders_that_cannot_be_synced_are_reported() -> Result<()> {
     Ok(())
 }
 
-/// A disk that cannot promise the bytes takes no commit, and no file stays.
+/// If the bytes cannot be synced, there is no commit and no remaining file.
 #[tokio::test]
 async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
     for step in [Step::Create, Step::Write, Step::Sync] {
@@ -119,7 +119,7 @@ async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
             assert_eq!(committer.read_commit(Version::ZERO).await?, None, "{step:?}");
             let log = location.below("_delta_log")?;
             assert_eq!(location.store().list(Some(&log)).count().await, 0, "{step:?}");
-            // Nothing stands in the way of the next attempt.
+            // The next attempt succeeds.
             let again = committer.propose(Version::ZERO, b"two\n".to_vec()).await?;
             assert_eq!(again, Outcome::Committed(Version::ZERO), "{step:?}");
         }
@@ -127,8 +127,8 @@ async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
     Ok(())
 }
 
-/// After the link it is the version, whatever fails then. If the folder could not be synced the outcome says so: the name may
-/// not survive a power failure.
+/// Once linked, the version is committed, whatever fails then. If the folder could not be synced the outcome reports
+/// it: the name may not survive a power failure.
 #[tokio::test]
 async fn what_is_linked_is_committed() -> Result<()> {
     for step in [Step::Remove, Step::SyncFolder] {
@@ -151,7 +151,7 @@ async fn what_is_linked_is_committed() -> Result<()> {
     Ok(())
 }
 
-/// A transaction reports it as a warning, and the commit is made.
+/// A transaction reports it as a warning, and the commit succeeds.
 #[tokio::test]
 async fn a_folder_that_cannot_be_synced_is_a_warning_of_the_commit() -> Result<()> {
     for is_synced in [true, false] {

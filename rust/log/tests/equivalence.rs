@@ -1,4 +1,4 @@
-//! Whatever the form of the log, it tells one history: every way of opening a table against the oracle.
+//! Every form of a log gives the same history: every way of opening a table is compared with the oracle.
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::{ErrorKind, Result};
@@ -33,9 +33,9 @@ async fn assert_is(snapshot: &Snapshot, commits: &[Vec<Value>], how: &str) -> Re
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Checkpoints of any form, compactions and checksums right and wrong, hints right and wrong, and cleanup come
-    /// between the commits; at each of them the table is opened anew, at every version that it still tells, and a
-    /// snapshot of each earlier moment is refreshed, some at every step and some over many.
+    /// Checkpoints of any form, correct and wrong compactions, checksums and hints, and cleanup between the commits;
+    /// after each of them the table is opened at every readable version, and snapshots of earlier versions are
+    /// refreshed, some at every step and some across many.
     ///
     /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1
     /// protocol: checkpoints.2, checkpoints.8
@@ -72,7 +72,7 @@ proptest! {
         })?;
     }
 
-    /// By checkpoint of any form at any version, with any hint, or by all commits: the same table.
+    /// From a checkpoint of any form at any version with any hint, or from all commits: the same table.
     ///
     /// protocol: checkpoints.11, classic-checkpoint.1, classic-checkpoint.2
     /// protocol: uuid-named-checkpoint.1, v2-spec.1, v2-spec.2
@@ -96,13 +96,13 @@ proptest! {
             }
             let opened = table.open().await?;
             assert_is(&opened, &commits, "opened").await?;
-            // Who refreshes and finds nothing new has what he had.
+            // A refresh without new commits returns the same snapshot.
             assert_is(&opened.refresh().await?, &commits, "refreshed").await
         })?;
     }
 }
 
-/// A hint is a help and no truth: what is wrong with it costs nothing.
+/// A hint is an optimization: a wrong one has no effect.
 #[test]
 fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
     holds(async {
@@ -144,7 +144,7 @@ fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
     })
 }
 
-/// A compaction whose metadata are another table's is not this table's log, and the commits are still there.
+/// A compaction file with another table's metadata is ignored, and the commits are used instead.
 #[test]
 fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
     holds(async {

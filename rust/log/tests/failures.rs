@@ -1,5 +1,5 @@
-//! A store that fails: every request in turn, in every way. What comes of it is an error that says so or the right
-//! table, never another table and never a panic.
+//! A failing store: every request in turn, with every fault. The result is an error that reports the fault, or the
+//! correct table; never a wrong table and never a panic.
 
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
@@ -24,7 +24,7 @@ const LAYOUTS: [Option<Layout>; 6] = [
     Some(Layout::V2(CheckpointFormat::Parquet, 0)),
 ];
 
-/// The faults that a client is told of.
+/// Faults that the client receives as an error.
 const LOUD: [Fault; 6] = [
     Fault::RequestLost,
     Fault::NotFound,
@@ -34,7 +34,7 @@ const LOUD: [Fault; 6] = [
     Fault::Reset,
 ];
 
-/// A log with a checkpoint, a compaction, a checksum and commits behind them; cleaned up or not.
+/// A log with a checkpoint, a compaction, a checksum and later commits; optionally cleaned up.
 async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions_with_vectors()).await?;
@@ -66,8 +66,8 @@ async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<Ta
     Ok(table)
 }
 
-/// An error of the store is told as one. Where the store says that a file is not there, or gives half of it, the log
-/// itself may be what is damaged.
+/// An error of the store is reported as such. If the store reports a missing file or returns half of it, the log itself
+/// may be damaged.
 fn assert_typed(error: &Error, fault: Fault, how: &str) {
     let kind = error.kind();
     let is_like_damage = matches!(fault, Fault::NotFound | Fault::Truncated | Fault::Lengthened);
@@ -78,7 +78,7 @@ fn assert_typed(error: &Error, fault: Fault, how: &str) {
     assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
 }
 
-/// The rules that hit a request: it alone, as when a network stumbles, and everything from it on.
+/// Rules for a request: a transient fault of this request, and a permanent one from it on.
 fn rules(fault: Fault, number: usize) -> [Rule; 2] {
     [
         Rule::new(fault).requests(number..number + 1),
@@ -108,8 +108,8 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
             match said {
                 Ok((said, warnings)) => {
                     assert_eq!(said, right, "{how}");
-                    // What fails once may be asked for again; what fails for good and is passed over is told of. That
-                    // there is no hint is no failure.
+                    // A transient fault may be retried; a permanent one that is skipped is reported. A missing hint is
+                    // not a failure.
                     let is_for_good = which == 1 && table.scripted().faults_met() > before;
                     assert!(
                         !is_for_good || matches!(fault, Fault::NotFound | Fault::Slow) || warnings > 0,
@@ -130,13 +130,13 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
     Ok(())
 }
 
-/// A short body is known by its length: half of a commit may be a commit, and another one.
+/// A truncated body is detected by its length: half of a commit may be another valid commit.
 #[tokio::test]
 async fn a_body_that_ends_early_is_not_taken_for_the_file() -> Result<()> {
     opens_meet(&[Fault::Truncated]).await
 }
 
-/// More than was told is no longer file.
+/// A body that is longer than announced is not a longer file.
 #[tokio::test]
 async fn a_body_that_is_too_long_is_not_taken_for_the_file() -> Result<()> {
     opens_meet(&[Fault::Lengthened]).await?;
@@ -144,7 +144,7 @@ async fn a_body_that_is_too_long_is_not_taken_for_the_file() -> Result<()> {
     statistics_meet(&[Fault::Lengthened]).await
 }
 
-/// Whichever answer comes last, by an hour, the table is the same.
+/// Whichever response is an hour late, the table is the same.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_takes_its_time_is_as_good() -> Result<()> {
     opens_meet(&[Fault::Slow]).await?;
@@ -152,7 +152,7 @@ async fn an_answer_that_takes_its_time_is_as_good() -> Result<()> {
     statistics_meet(&[Fault::Slow]).await
 }
 
-/// What a history tells is right and whole, or an error.
+/// A history is correct and complete, or an error.
 #[tokio::test(start_paused = true)]
 async fn a_history_that_meets_a_fault_is_no_other_history() -> Result<()> {
     for layout in LAYOUTS {
@@ -181,7 +181,7 @@ async fn a_history_that_meets_a_fault_is_no_other_history() -> Result<()> {
     Ok(())
 }
 
-/// A checkpoint so large that it is read in ranges, of which another file takes the place between two of them.
+/// A checkpoint large enough to be read in ranges, replaced by another file between two of them.
 #[tokio::test]
 async fn ranges_of_two_files_make_no_checkpoint() -> Result<()> {
     for layout in [Layout::Classic, Layout::V2(CheckpointFormat::Parquet, 1)] {
@@ -220,7 +220,7 @@ async fn ranges_of_two_files_make_no_checkpoint() -> Result<()> {
     Ok(())
 }
 
-/// Bits that no compression makes fewer.
+/// Incompressible bits.
 fn mixed(number: u64) -> u64 {
     let mixed = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
@@ -247,7 +247,7 @@ async fn opens_meet(faults: &[Fault]) -> Result<()> {
     Ok(())
 }
 
-/// A commit that is so large that it is fetched in pieces is whole or not at all.
+/// A commit large enough to be fetched in parts is complete or missing.
 #[tokio::test]
 async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() -> Result<()> {
     let mut table = TableBuilder::new();
@@ -279,7 +279,7 @@ async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() 
     Ok(())
 }
 
-/// A refresh that fails leaves what was there, and the next one succeeds.
+/// A failing refresh leaves the snapshot unchanged, and the next one succeeds.
 #[tokio::test]
 async fn a_refresh_that_meets_a_fault_gives_no_other_table() -> Result<()> {
     refreshes_meet(&LOUD).await
@@ -332,7 +332,7 @@ async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
     Ok(())
 }
 
-/// Statistics are read later: a store that fails then is an error, and the files stay what they were.
+/// Statistics are read lazily: a store that fails then is an error, and the files are unchanged.
 #[tokio::test]
 async fn statistics_that_meet_a_fault_lose_no_file() -> Result<()> {
     statistics_meet(&LOUD).await

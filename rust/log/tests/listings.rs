@@ -1,5 +1,5 @@
-//! What a store may make of a listing: the right table of a version that was there, or an error. Never another table,
-//! and never an older one than was seen before.
+//! Unusual listings: the correct table at a version that existed, or an error. Never a wrong table, and never an older
+//! one than was seen before.
 
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
@@ -19,7 +19,7 @@ const LAYOUTS: [Option<Layout>; 4] = [
     Some(Layout::V2(CheckpointFormat::Parquet, 2)),
 ];
 
-/// Seven versions, with a checkpoint of version 3 and perhaps nothing before it.
+/// Seven versions, with a checkpoint of version 3 and optionally nothing before it.
 async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
@@ -96,7 +96,7 @@ async fn order_repetition_and_foreign_names_change_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Three names of which two are the same are no three parts.
+/// Three names, two of them equal, are not three parts.
 #[tokio::test]
 async fn a_part_that_is_listed_twice_stands_for_no_other() -> Result<()> {
     for cleanup in [None, Some(LastCommit::Deleted)] {
@@ -119,7 +119,7 @@ async fn a_part_that_is_listed_twice_stands_for_no_other() -> Result<()> {
     Ok(())
 }
 
-/// A listing that misses what is new gives a version that was there, whole; one that misses what is old an error.
+/// A listing without new names gives a complete older version; one without old names gives an error.
 #[tokio::test]
 async fn a_stale_listing_gives_an_older_version_or_an_error() -> Result<()> {
     for layout in LAYOUTS {
@@ -152,7 +152,7 @@ async fn a_stale_listing_gives_an_older_version_or_an_error() -> Result<()> {
     Ok(())
 }
 
-/// What was seen once stays seen: a refresh out of an older listing, or an empty one, is no way back.
+/// A refresh never returns an older version, even if the listing is older or empty.
 #[tokio::test]
 async fn a_refresh_never_goes_back() -> Result<()> {
     for layout in LAYOUTS {
@@ -200,7 +200,7 @@ async fn a_refresh_never_goes_back() -> Result<()> {
     Ok(())
 }
 
-/// A table that was made anew at the same place is another one: there the way back is right.
+/// A table that was recreated at the same location is another one: there an older version is correct.
 #[tokio::test]
 async fn a_table_that_was_made_anew_is_opened_from_its_start() -> Result<()> {
     let table = table(None, None).await?;

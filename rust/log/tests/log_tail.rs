@@ -1,4 +1,4 @@
-//! Commits that a catalog hands over, on top of what the folder lists.
+//! Commits passed by a catalog, in addition to the listed ones.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use deltaic_log::Snapshot;
@@ -20,7 +20,7 @@ fn managed() -> Vec<Value> {
     actions
 }
 
-/// A table of two published commits, and the staged third with the file `staged`.
+/// A table with two published commits, and the staged third one, which adds the file `staged`.
 async fn table() -> Result<(TableBuilder, StagedCommit)> {
     let mut table = TableBuilder::new();
     table.commit(managed()).await?;
@@ -80,7 +80,7 @@ async fn ratified_commits_follow_the_published_ones() -> Result<()> {
 #[tokio::test]
 async fn what_the_catalog_has_not_ratified_is_no_part_of_the_table() -> Result<()> {
     let (mut table, staged) = table().await?;
-    // Somebody put commits where the catalog knows of none; and of version 2 the catalog's word counts.
+    // Another writer put commits that the catalog does not know; for version 2 the catalog is authoritative.
     table.commit(vec![add("usurper", None)]).await?;
     table.commit(vec![add("beyond", None)]).await?;
     let tail = LogTail {

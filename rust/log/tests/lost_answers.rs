@@ -1,5 +1,4 @@
-//! What becomes of a commit when the network of a service fails its client: one commit, or none and an error, or an
-//! error that says that nobody knows.
+//! Commits on a failing network: one commit, no commit and an error, or an error that the outcome is unknown.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use deltaic_testkit::scripted_network::{ScriptedNetwork, Trouble};
 use deltaic_testkit::secrets::tells_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 
-/// How often a request is made again, where the options say nothing.
+/// Default number of retries.
 const RETRIES: usize = 6;
 const COMMIT: &str = "_delta_log/00000000000000000001.json";
 
@@ -39,7 +38,7 @@ fn assert_store_failed(error: &Error, how: &str) {
     assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
 }
 
-/// Whether the put arrived or not and whatever was answered: one commit, and no conflict with oneself.
+/// Whether or not the put was executed, and whatever the response was: one commit, and no conflict with itself.
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
@@ -60,7 +59,7 @@ async fn a_put_whose_answer_is_lost_is_one_commit() -> Result<()> {
                 );
                 assert_eq!(network.objects().len(), 2, "{how}");
                 assert_eq!(open(&location).await?.num_files(), 1, "{how}");
-                // A put that may have landed is not made again before the version has been read.
+                // A put that may have succeeded is not repeated before the version has been read.
                 let puts = network.attempts("PUT", COMMIT).len();
                 let again = !is_done || !matches!(mishap, Reset | Silence);
                 assert_eq!(puts, 1 + usize::from(again), "{how}");
@@ -70,7 +69,7 @@ async fn a_put_whose_answer_is_lost_is_one_commit() -> Result<()> {
     Ok(())
 }
 
-/// The trial whether a store refuses what exists bears with lost answers like the commit behind it, and leaves nothing.
+/// The probe for conditional puts tolerates lost responses like the commit after it, and leaves no object.
 #[tokio::test(start_paused = true)]
 async fn a_trial_whose_answer_is_lost_fails_no_append() -> Result<()> {
     for service in SERVICES {
@@ -89,7 +88,7 @@ async fn a_trial_whose_answer_is_lost_fails_no_append() -> Result<()> {
     Ok(())
 }
 
-/// A winner is read and gone behind, also where the put had to be made again before it was refused.
+/// The winning commit is read, also if the put had to be repeated before it was rejected; the commit follows it.
 #[tokio::test(start_paused = true)]
 async fn a_version_that_another_has_won_is_left_to_it() -> Result<()> {
     for service in SERVICES {
@@ -116,7 +115,8 @@ async fn a_version_that_another_has_won_is_left_to_it() -> Result<()> {
     Ok(())
 }
 
-/// S3 answers so while another is at the same name: nobody has won, so the version is proposed again.
+/// S3 returns this status during a concurrent put of the same name: no writer has won, so the version is proposed
+/// again.
 #[tokio::test(start_paused = true)]
 async fn an_undecided_put_is_proposed_again() -> Result<()> {
     let (network, location) = table(SERVICES[0], &[])?;
@@ -149,7 +149,7 @@ async fn a_put_that_is_refused_is_made_once_and_changes_nothing() -> Result<()> 
     Ok(())
 }
 
-/// A store that takes no commit is given up after a bounded number of proposals, however many winners would be borne.
+/// A store that accepts no commit fails after a bounded number of proposals, whatever the limit of winning commits is.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_never_answers_a_put_is_given_up() -> Result<()> {
     for service in SERVICES {
@@ -172,7 +172,7 @@ async fn a_store_that_never_answers_a_put_is_given_up() -> Result<()> {
     Ok(())
 }
 
-/// Where the version cannot be read back either, the error says that it may have been made; and it was.
+/// If the version cannot be read back either, the error says that it may have been committed; and it was.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
     for service in SERVICES {
@@ -192,7 +192,8 @@ async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
     Ok(())
 }
 
-/// That a table is there may be the answer to the put that made it: where nobody can look, nobody says so.
+/// "The table already exists" may be the response to the put that created it; it is not reported without reading the
+/// version.
 #[tokio::test(start_paused = true)]
 async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
     const FIRST: &str = "_delta_log/00000000000000000000.json";

@@ -1,4 +1,4 @@
-//! A writer whose table was dropped meanwhile, and another one made at its place.
+//! A writer whose table was concurrently dropped and recreated.
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
@@ -13,7 +13,7 @@ use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
-/// The first commit of a table of an id; where its commits expire at once, whoever commits asks for the log each time.
+/// The first commit of a table with this id; if its commits expire at once, each commit lists the log.
 fn first(id: &str, expires: bool) -> Vec<Value> {
     let mut actions = TableBuilder::first_actions();
     actions[1]["metaData"]["id"] = json!(id);
@@ -23,7 +23,7 @@ fn first(id: &str, expires: bool) -> Vec<Value> {
     actions
 }
 
-/// A table with so many files, each a version.
+/// A table with this number of files, one per version.
 async fn table(id: &str, expires: bool, files: i64) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
     table.commit(first(id, expires)).await?;
@@ -33,7 +33,7 @@ async fn table(id: &str, expires: bool, files: i64) -> Result<TableBuilder> {
     Ok(table)
 }
 
-/// Takes a table away and puts the log of another one in its place.
+/// Deletes a table's log and copies another table's log to its location.
 async fn make_anew(table: &TableBuilder, other: &TableBuilder) -> Result<()> {
     for version in log_versions(table, ".json").await? {
         table.delete(&LogPath::commit(Version::try_new(version)?)).await?;
@@ -46,7 +46,7 @@ async fn make_anew(table: &TableBuilder, other: &TableBuilder) -> Result<()> {
     Ok(())
 }
 
-/// It says that nothing was committed, and what to do.
+/// The error says that nothing was committed, and what to do.
 fn assert_refused(error: &Error, how: &str) {
     assert!(
         matches!(error.kind(), ErrorKind::CommitConflict(_)),
@@ -55,10 +55,10 @@ fn assert_refused(error: &Error, how: &str) {
     assert!(error.hint_text().is_some(), "{how}: {error}");
 }
 
-/// On a network, where what was seen this moment is not asked for again.
+/// On a store, where recently read information is not read again.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
-    // Fewer versions, as many and more; and none at all.
+    // Fewer versions, the same number, more, and none at all.
     for versions in [None, Some(1), Some(3), Some(6)] {
         for expires in [true, false] {
             let how = format!("{versions:?} files, commits that expire: {expires}");
@@ -69,7 +69,7 @@ async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
                 None => make_anew(&mine, &TableBuilder::new()).await?,
             }
             if !expires && versions.is_none_or(|files| files <= 3) {
-                // On a network the next version's name is free, and what was seen this moment is not asked for again.
+                // On a store the next version's name is free, and recently read information is not read again.
                 continue;
             }
             let before = log_versions(&mine, ".json").await?;
@@ -88,7 +88,7 @@ async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
     Ok(())
 }
 
-/// On a disk it costs nothing to ask, so it is asked each time.
+/// On a disk the check is cheap, so it is done for each commit.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
     for versions in [0, 1, 3, 6] {
@@ -116,7 +116,7 @@ async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
     Ok(())
 }
 
-/// A version that is the same table's goes on to be written to, also where its own file is gone or written anew.
+/// Commits to the same table continue, also if its own file was deleted or rewritten.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_table_goes_on() -> Result<()> {
     for expires in [true, false] {
@@ -143,7 +143,7 @@ fn alone() -> CommitOptions {
     }
 }
 
-/// A winner may put another table in the place of one in the same log. What was to be done is not done to that.
+/// A winning commit may replace the table within the same log. The operation is not applied to the replacement.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_winner_of_another_id_is_another_table() -> Result<()> {
     let mut mine = table("mine", false, 1).await?;
@@ -165,8 +165,8 @@ async fn a_winner_of_another_id_is_another_table() -> Result<()> {
     Ok(())
 }
 
-/// What is asked of a store: nothing for a fresh version that no other took, and the file of the version that was read
-/// once for however many winners.
+/// Requests of a commit: none for a fresh version without winning commits, and one for the file of the version that was
+/// read, for any number of winning commits.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fresh_version_is_not_asked_for_again() -> Result<()> {
     for winners in [0, 1, 2] {
@@ -180,7 +180,8 @@ async fn a_fresh_version_is_not_asked_for_again() -> Result<()> {
         let report = mine.scripted().report();
         let of_base = report.at(RequestKind::Head, "/00000000000000000001.json").count();
         assert_eq!(of_base, usize::from(winners > 0), "{report:#?}");
-        // A proposal and the time of the commit. After a lost proposal: the winners, the version after them, another proposal.
+        // A proposal and the time of the commit. After a lost proposal: the winning commits, the version after them,
+        // another proposal.
         let expected = 2 + if winners > 0 { winners + 2 + of_base } else { 0 };
         assert_eq!(report.requests.len(), expected, "{report:#?}");
     }

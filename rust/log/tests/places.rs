@@ -1,4 +1,4 @@
-//! URIs and options of any kind: a place or an error, never a panic, and the same place again.
+//! Arbitrary URIs and options: a location or an error, never a panic; a location's URI parses to itself.
 
 use std::collections::BTreeMap;
 

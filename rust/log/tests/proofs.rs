@@ -1,5 +1,5 @@
-//! What a change of a table has proved of the files that are there: a file that comes meanwhile makes it void at every
-//! isolation level.
+//! Preconditions of table changes on existing files: a concurrently added file invalidates them at every isolation
+//! level.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
     Snapshot::load(table.location(), None, LoadOptions::default()).await
 }
 
-/// Rows that are all as they should be.
+/// A check of rows that always succeeds.
 struct Right;
 
 impl RowProof for Right {
@@ -27,7 +27,7 @@ impl RowProof for Right {
     }
 }
 
-/// A change that asks something of the files, and the table that it is made to.
+/// A change with a precondition on files, and its table.
 struct Case {
     name: &'static str,
     reader_features: &'static [&'static str],
@@ -36,7 +36,7 @@ struct Case {
     changes: Vec<TableChange>,
 }
 
-/// One attempt at an isolation level: a conflict is the answer.
+/// One attempt at an isolation level: the expected result is a conflict.
 fn at(isolation: Option<IsolationLevel>) -> CommitOptions {
     CommitOptions {
         max_attempts: 100,
@@ -82,7 +82,7 @@ fn cases() -> Vec<Case> {
             set("delta.enableRowTracking"),
         ),
         case("clustering", &[], by_id()),
-        // Nothing but a domain changes.
+        // Only a domain changes.
         case(
             "clustering by other columns",
             &["clustering", "domainMetadata"],
@@ -109,7 +109,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// A table with what a case starts from, and the version that is changed.
+/// The initial table of a case, and the version that is changed.
 async fn table(case: &Case, promised: Option<&str>) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     let mut first = TableBuilder::first_actions();
@@ -141,8 +141,7 @@ fn file(path: &str, stats: &Value) -> Value {
     action
 }
 
-/// Another writer's blind append of a file of which nothing is known that a change could rest on: without row ids, bounds
-/// and whatever else.
+/// A blind append by another writer of a file without row ids, bounds or anything else that a change could rely on.
 fn their_append() -> Vec<Value> {
     vec![
         json!({"commitInfo": {"operation": "WRITE", "isBlindAppend": true}}),
@@ -161,7 +160,7 @@ fn name_of(duty: &Duty) -> &'static str {
     }
 }
 
-/// Every duty is among the cases.
+/// Every precondition has a case.
 #[tokio::test]
 async fn every_duty_has_a_case() -> Result<()> {
     let mut found = BTreeSet::new();
@@ -226,7 +225,7 @@ async fn no_isolation_level_lets_a_file_pass_that_was_not_proved() -> Result<()>
     Ok(())
 }
 
-/// Without anything asked of the files the level is the user's.
+/// Without a precondition on files the user's isolation level applies.
 #[tokio::test]
 async fn what_asks_nothing_of_files_passes_over_them() -> Result<()> {
     for isolation in [None, Some(IsolationLevel::SnapshotIsolation)] {
@@ -243,7 +242,7 @@ async fn what_asks_nothing_of_files_passes_over_them() -> Result<()> {
     Ok(())
 }
 
-/// The kind that a file's arrival is told as.
+/// The kind of conflict that is reported for an added file.
 #[tokio::test]
 async fn it_is_told_as_an_append() -> Result<()> {
     let case = cases().remove(0);

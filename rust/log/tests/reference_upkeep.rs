@@ -1,4 +1,4 @@
-//! Checksums, compaction files and cleanup on copies of the logs that other implementations wrote.
+//! Checksums, compaction files and cleanup on copies of logs that other implementations wrote.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .expect("a runtime can be made")
 }
 
-/// Runs a test on a copy of the log of every reference table that opens, and returns how many there were; None without
+/// Runs a test on a copy of the log of every reference table that opens, and returns their number; `None` without
 /// reference tables.
 fn on_every_log<F: Future<Output = Result<bool>>>(
     test: impl Fn(String, Arc<TableLocation>) -> F,
@@ -73,7 +73,7 @@ async fn open(location: &Arc<TableLocation>, version: Option<Version>) -> Result
     Snapshot::load(Arc::clone(location), version, LoadOptions::default()).await
 }
 
-/// Everything that a snapshot says, in lines that can be compared.
+/// All contents of a snapshot, as lines that can be compared.
 async fn said(snapshot: &Snapshot) -> Result<BTreeMap<&'static str, Vec<String>>> {
     let json = |value: serde_json::Result<String>| value.expect("JSON");
     let pruning = Pruning {
@@ -115,7 +115,7 @@ async fn said(snapshot: &Snapshot) -> Result<BTreeMap<&'static str, Vec<String>>
     ]))
 }
 
-/// The rows of batches as text, in an order that says nothing.
+/// The rows of batches as sorted text.
 fn lines(batches: &[RecordBatch]) -> Vec<String> {
     let mut writer = arrow_json::LineDelimitedWriter::new(Vec::new());
     for batch in batches {
@@ -128,7 +128,7 @@ fn lines(batches: &[RecordBatch]) -> Vec<String> {
     lines
 }
 
-/// What a check says about a log, apart from what it only mentions.
+/// The findings of a check, except purely informative ones.
 async fn faults(location: &Arc<TableLocation>) -> Result<BTreeMap<&'static str, usize>> {
     let progress = Progress::default();
     let found = check_log(location, LoadOptions::default(), OlderNames::Dropped, &progress).await?;
@@ -140,7 +140,7 @@ async fn faults(location: &Arc<TableLocation>) -> Result<BTreeMap<&'static str, 
     Ok(faults)
 }
 
-/// What another writer counted is what we count, field by field, wherever its checksum is of the commit beside it.
+/// Our counts agree with other writers' in every field, for every checksum that belongs to its commit.
 ///
 /// protocol: state-validation-writer-requirements.2, version-checksum-file-schema.1, version-checksum-file-schema.5,
 /// version-checksum-file-schema.6
@@ -174,7 +174,7 @@ fn we_count_what_other_writers_counted() {
                 else {
                     continue;
                 };
-                // Damaged ones are among the reference tables, and each says so.
+                // Some reference tables are damaged, and each of them has a warning.
                 if !snapshot.warnings().is_empty() {
                     continue;
                 }
@@ -193,7 +193,7 @@ fn we_count_what_other_writers_counted() {
     );
 }
 
-/// Two checksums without what one of them does not tell, in one order.
+/// Two checksums without fields that either of them lacks, in the same order.
 fn alike(mut ours: VersionChecksum, mut theirs: VersionChecksum) -> (VersionChecksum, VersionChecksum) {
     theirs.all_files = None;
     if theirs.txn_id.is_none() {
@@ -230,7 +230,7 @@ fn alike(mut ours: VersionChecksum, mut theirs: VersionChecksum) -> (VersionChec
     (ours, theirs)
 }
 
-/// Commit by commit the checksum is the one that is counted anew.
+/// The checksum counted incrementally, commit by commit, equals the one counted from scratch.
 ///
 /// protocol: state-validation-writer-requirements.2
 #[test]
@@ -274,8 +274,8 @@ fn checksums_are_gone_on_with_over_the_logs_of_others() {
     assert!(tables > 75, "{tables} tables");
 }
 
-/// With a checksum and a compaction file of ours the log says what it said, and a check finds nothing that it had not
-/// found before; so it does behind a cleanup.
+/// With our checksum and compaction file the log has the same contents, and a check reports no new findings; the same
+/// after a cleanup.
 ///
 /// protocol: metadata-cleanup.1, state-validation-writer-requirements.1
 #[test]
@@ -293,7 +293,7 @@ fn upkeep_changes_nothing_that_a_table_says() {
             let (Ok(before), Ok(faults_before)) = (said(&snapshot).await, faults(&location).await) else {
                 return Ok(false);
             };
-            // Where checkpoints and commits are of two tables, there is no one truth to compare with.
+            // If checkpoints and commits are from two tables, there is no single expected result.
             if faults_before.contains_key("FOREIGN_CHECKPOINT") {
                 return Ok(false);
             }
@@ -310,7 +310,7 @@ fn upkeep_changes_nothing_that_a_table_says() {
                 assert_eq!(said(&through).await?, before, "{name}: through {}", written.path);
             }
             let mut found = faults(&location).await?;
-            // A commit without an id leaves its checksum without one.
+            // A commit without an id gives a checksum without one.
             found.remove("CHECKSUM_WITHOUT_ID");
             let mut expected = faults_before.clone();
             expected.remove("CHECKSUM_WITHOUT_ID");
@@ -365,7 +365,7 @@ fn upkeep_changes_nothing_that_a_table_says() {
     );
 }
 
-/// Compacts the commits behind the snapshot's checkpoint, or all of them.
+/// Compacts the commits after the snapshot's checkpoint, or all commits.
 async fn compact_most(snapshot: &Snapshot) -> Result<Option<Compacted>> {
     let commits = &snapshot.segment().commits;
     let (Some(first), Some(last)) = (commits.first(), commits.last()) else {

@@ -14,10 +14,10 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, parse_frame};
 use deltaic_testkit::reference_logs::reference_tables;
 use serde_json::Value;
 
-/// Its text ends in digits that are more than 32 bits hold.
+/// Its text ends in digits that exceed 32 bits.
 const ILLEGAL: &str = "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093";
 
-/// The descriptors of a log's commits, with how many records the file has where that is said.
+/// The descriptors in a log's commits, with the number of records of the file if known.
 fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(log).unwrap() {
@@ -45,7 +45,7 @@ fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
     found
 }
 
-/// Every vector is read, deletes as many rows as the log says, and only rows that there are.
+/// Every vector can be read, and deletes as many rows as the log says, all within the file.
 #[test]
 fn what_others_wrote_is_read() {
     let Some(tables) = reference_tables() else {

@@ -1,4 +1,4 @@
-//! Replay against an oracle, over generated histories.
+//! Replay of generated histories, compared with the oracle.
 
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
@@ -26,7 +26,7 @@ proptest! {
         })?;
     }
 
-    /// A snapshot that was opened old and refreshed is the snapshot that is opened now.
+    /// A refreshed older snapshot equals a newly opened one.
     #[test]
     fn a_refreshed_snapshot_is_an_opened_one(commits in history(), step in 1usize..4) {
         holds(async {
@@ -66,8 +66,8 @@ async fn a_file_twice_in_one_commit_is_damage() {
     }
 }
 
-/// trino#24648: a second deletion vector on a file must not double its rows. Commits that both add the file, a
-/// checkpoint and a commit, a refresh: none may let it pass.
+/// trino#24648: a second deletion vector on a file must not double its rows. Detected in a single commit with both
+/// adds, across a checkpoint and a commit, and in a refresh.
 #[tokio::test]
 async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     let histories = [
@@ -109,7 +109,7 @@ async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
             let error = opened.expect_err("the file would be read twice");
             assert_eq!(error.kind(), ErrorKind::CorruptLog);
             assert!(error.to_string().contains("two deletion vectors"), "{error}");
-            // The commit that is told is the one that should not have added the file.
+            // The reported commit is the one that should not have added the file.
             let told = error.context().iter().find(|(key, _)| *key == "version");
             let newest = i64::from(!second.is_empty());
             assert!(
@@ -121,7 +121,7 @@ async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
     Ok(())
 }
 
-/// Keys of one path do not slow each other down: were they to be compared one with the other, this would take minutes.
+/// Keys of one path are not compared pairwise, which would take minutes.
 #[tokio::test]
 async fn a_commit_may_name_one_path_any_number_of_times() -> Result<()> {
     let vectors: Vec<String> = (0..100_000).map(|number| format!("v{number}")).collect();
@@ -148,8 +148,8 @@ async fn one_path_may_leave_with_one_vector_and_come_with_another() -> Result<()
     Ok(())
 }
 
-/// A live file's vector needs the feature, whether a commit or a checkpoint names the file; a tombstone's does not, since
-/// the feature may have been dropped.
+/// A deletion vector of a live file requires the feature, in a commit and in a checkpoint; one of a tombstone does not,
+/// since the feature may have been dropped.
 #[tokio::test]
 async fn a_vector_of_a_live_file_needs_the_feature() -> Result<()> {
     let dropped = || TableBuilder::first_actions().into_iter().take(1);

@@ -1,4 +1,4 @@
-//! What an open asks of the store: how many requests, how deep they depend on one another, and no byte twice.
+//! Requests for opening a table: their number, their depth, and no byte fetched twice.
 #![expect(
     clippy::print_stdout,
     reason = "the table of requests is for the page of benchmarks"
@@ -19,13 +19,13 @@ use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use serde_json::json;
 
-/// How long a request takes, on a clock that runs only while requests are waited for.
+/// Latency of a request, on a paused clock.
 const LATENCY: Duration = Duration::from_millis(30);
 
-/// How many commits follow the checkpoint.
+/// Number of commits after the checkpoint.
 const TRAILING: usize = 8;
 
-/// A kind of log, as the page of benchmarks names it.
+/// A kind of log, named as in the benchmark documentation.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     name: &'static str,
@@ -91,7 +91,8 @@ const KINDS: [Kind; 9] = [
     },
 ];
 
-/// A table of this kind; its checkpoint is of so many files, which makes it smaller or larger than a footer's guess.
+/// A table of this kind; the number of files determines whether its checkpoint is smaller or larger than the footer
+/// read.
 async fn table(kind: Kind, files: usize) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
@@ -136,7 +137,7 @@ async fn table(kind: Kind, files: usize) -> Result<TableBuilder> {
     Ok(table)
 }
 
-/// Opens a table, lists its files, and tells what that asked of the store.
+/// Opens a table, lists its files, and returns the requests.
 async fn opened(table: &TableBuilder) -> Result<(Snapshot, Report)> {
     table.scripted().forget();
     let snapshot = table.open().await?;
@@ -182,7 +183,7 @@ async fn no_byte_is_fetched_twice() -> Result<()> {
     Ok(())
 }
 
-/// A commit that counts is read once, and one before the checkpoint or within a compaction not at all.
+/// A required commit is read once, and one before the checkpoint or within a compaction not at all.
 #[tokio::test(start_paused = true)]
 async fn a_commit_is_one_request() -> Result<()> {
     for (name, kind, report) in every_kind().await? {
@@ -204,7 +205,7 @@ async fn a_commit_is_one_request() -> Result<()> {
     Ok(())
 }
 
-/// A listing tells the sizes of checkpoints, and a top level those of its sidecars.
+/// Listings contain the sizes of checkpoints, and a top level those of its sidecars.
 #[tokio::test(start_paused = true)]
 async fn no_size_is_asked_for() -> Result<()> {
     for (name, _, report) in every_kind().await? {
@@ -232,7 +233,7 @@ async fn the_hint_and_the_listing_are_asked_for_at_once() -> Result<()> {
     Ok(())
 }
 
-/// Where a listing has many pages the hint says where to start, and the old pages are left alone.
+/// If a listing has many pages, it starts at the hint, and old pages are not listed.
 #[tokio::test(start_paused = true)]
 async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
     let mut table = TableBuilder::new();
@@ -254,14 +255,14 @@ async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
             RequestKind::List | RequestKind::ListFrom | RequestKind::ListFolder
         )
     });
-    // The whole listing may go on until the one from the hint is there, and not to its end.
+    // The complete listing may run until the one from the hint is done, and not to its end.
     assert!(pages.count() <= 5, "{report:#?}");
     assert!(report.depth() <= 5, "{report:#?}");
     Ok(())
 }
 
-/// A refresh lists and reads what came, once; where nothing came it lists. Behind a cleanup the table is opened anew, and
-/// where a cleanup may have been it is looked whether it was.
+/// A refresh lists, and reads new commits once; without new commits it only lists. After a cleanup the table is opened
+/// again; if a cleanup was possible, the refresh checks for it.
 #[tokio::test(start_paused = true)]
 async fn a_refresh_asks_for_what_is_new() -> Result<()> {
     for kind in KINDS {
@@ -299,7 +300,7 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
             "{}",
             kind.name
         );
-        // A checkpoint of what is known already is no reason to read it.
+        // A checkpoint of a known version is not read.
         let (commits, looks) = (report.count(RequestKind::Get), report.count(RequestKind::Head));
         assert_eq!(
             (report.requests.len() - looks, commits),
@@ -316,7 +317,7 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
     Ok(())
 }
 
-/// The table for the page of benchmarks.
+/// The table for the benchmark documentation.
 #[tokio::test(start_paused = true)]
 async fn requests_by_kind_of_log() -> Result<()> {
     println!("| log | requests | depth | bytes |\n|---|---:|---:|---:|");

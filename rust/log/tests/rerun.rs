@@ -1,4 +1,4 @@
-//! Operations that are run again behind conflicts: what they wrote from files that nobody changed is used again.
+//! Operations that are repeated after conflicts reuse the files that they wrote from unchanged files.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use serde_json::Value;
 
-/// A copy-on-write delete: every file is written anew without the rows that go.
+/// A copy-on-write delete: every file is rewritten without the deleted rows.
 struct Delete<'a> {
     table: &'a mut TableBuilder,
-    /// What others commit after each plan.
+    /// Commits of other writers after each plan.
     winners: Vec<Vec<Value>>,
-    /// How often each file was written anew.
+    /// Number of rewrites of each file.
     written: BTreeMap<String, usize>,
-    /// What each run heard of the one before.
+    /// The error of the previous run, for each run.
     heard: Vec<Option<ErrorKind>>,
     outdated: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl Rerunnable for Delete<'_> {
     }
 }
 
-/// The live files, with their vectors.
+/// The live files with their vectors.
 async fn live(snapshot: &Snapshot) -> Result<BTreeMap<String, Option<Descriptor>>> {
     let (files, _) = snapshot.files(None).await?;
     let of_batch = |batch: &FilesBatch| -> Vec<(String, Option<Descriptor>)> {
@@ -108,7 +108,7 @@ async fn live(snapshot: &Snapshot) -> Result<BTreeMap<String, Option<Descriptor>
     Ok(files.batches.iter().flat_map(of_batch).collect())
 }
 
-/// A table of files, and its snapshot.
+/// A table with these files, and its snapshot.
 async fn made(paths: &[&str]) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions_with_vectors()).await?;
@@ -132,7 +132,7 @@ async fn run(snapshot: Snapshot, policy: RerunPolicy, delete: &mut Delete<'_>) -
 #[tokio::test]
 async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
     for (winner, changed, left) in [
-        // Another writer rewrote a file, or gave it a vector, or took it, or brought one.
+        // Another writer rewrote a file, added a vector to it, removed it, or added one.
         (
             vec![remove("b", None), add("b2", None)],
             "b2",
@@ -186,7 +186,7 @@ async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
     Ok(())
 }
 
-/// Files are written for what a table says of itself: where it says something else, they are written anew.
+/// Files are written for a schema and configuration: if these change, files are written again.
 #[tokio::test]
 async fn nothing_is_used_again_in_a_table_of_another_form() -> Result<()> {
     let metadata = |change: &dyn Fn(&mut Value)| {
@@ -224,7 +224,7 @@ async fn nothing_is_used_again_in_a_table_of_another_form() -> Result<()> {
         ),
     ] {
         let (mut table, snapshot) = made(&["a", "b"]).await?;
-        // The file is there to be removed by a winner, so that there is a conflict.
+        // The file is removed by a winning commit, to cause a conflict.
         table.commit(vec![add("c", None)]).await?;
         let snapshot = snapshot.refresh().await?;
         let mut delete = Delete::new(&mut table, vec![winner]);
@@ -278,7 +278,7 @@ async fn it_is_run_as_often_as_the_policy_allows() -> Result<()> {
     Ok(())
 }
 
-/// Behind its deadline nothing is proposed, and nothing is run again.
+/// After its deadline the operation is neither proposed nor repeated.
 #[tokio::test]
 async fn a_deadline_ends_it() -> Result<()> {
     let (mut table, snapshot) = made(&["a"]).await?;
@@ -297,7 +297,7 @@ async fn a_deadline_ends_it() -> Result<()> {
     Ok(())
 }
 
-/// What is done already, or was never to be done, is no commit; other errors come out at once.
+/// If there is nothing to do, or it is already done, there is no commit; other errors are returned at once.
 #[tokio::test]
 async fn nothing_to_do_and_failures_end_it() -> Result<()> {
     let (mut table, snapshot) = made(&[]).await?;
@@ -317,7 +317,7 @@ async fn nothing_to_do_and_failures_end_it() -> Result<()> {
     Ok(())
 }
 
-/// A winner that added the same file may be the operation's own commit.
+/// A winning commit that added the same file may be the operation's own commit.
 #[test]
 fn an_operation_is_not_run_again_if_its_file_was_added() {
     for (conflict, is_run_again) in [(Conflict::AddedTwice, false), (Conflict::ConcurrentAppend, true)] {

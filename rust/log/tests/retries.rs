@@ -1,8 +1,7 @@
-//! How often a client of each service asks again when the network fails it, and how long it waits: on a clock that runs
-//! only while somebody waits.
+//! Number and pauses of retries of each service's client on a failing network, on a paused clock.
 //!
-//! The limit `retry_timeout` goes by the machine's clock, which no test can stop: here it is met at its edges, none and
-//! the default. It ends the asking again and no request that is under way; that is what `read_timeout` and `timeout` do.
+//! The limit `retry_timeout` uses the machine's clock, which tests cannot pause: only its boundary cases are tested,
+//! none and the default. It ends retries and no running request; `read_timeout` and `timeout` do that.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use deltaic_testkit::scripted_network::{Attempt, Mishap, ScriptedNetwork, Troubl
 use deltaic_testkit::secrets::tells_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
-/// What time does not mend.
+/// Permanent faults.
 const STAYS: [Mishap; 6] = [
     Status(400, "InvalidRequest"),
     Status(401, "Unauthorized"),
@@ -26,7 +25,7 @@ const STAYS: [Mishap; 6] = [
     Status(412, "PreconditionFailed"),
 ];
 
-/// What the options say when they say nothing.
+/// Default options.
 const RETRIES: usize = 6;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -48,7 +47,7 @@ async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
     Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
 }
 
-/// The pauses between attempts, which are as the settings say.
+/// The pauses between attempts, verified against the settings.
 fn pauses(attempts: &[Attempt], how: &str) -> Vec<Duration> {
     let pairs = attempts.iter().zip(attempts.iter().skip(1));
     let pauses: Vec<Duration> = pairs
@@ -121,7 +120,7 @@ async fn what_time_does_not_mend_is_asked_once() -> Result<()> {
                 network.meets(Trouble::new(mishap, "GET", request));
                 let error = open(&location).await.expect_err(&how);
                 tells_no_secret(&error);
-                // A file that is listed and not there may be damage of the log.
+                // A listed but missing file may be damage of the log.
                 let is_absent =
                     mishap == Status(404, "NoSuchBucket") && error.kind() == ErrorKind::CorruptLog;
                 if !is_absent {
@@ -161,7 +160,8 @@ async fn what_passes_in_time_is_not_noticed() -> Result<()> {
     Ok(())
 }
 
-/// The rest of a body that broke off is fetched; one that ends early or late without a word is no commit.
+/// The rest of an interrupted body is fetched; a body that is silently too short or too long is not accepted as a
+/// commit.
 #[tokio::test(start_paused = true)]
 async fn a_body_is_whole_or_an_error() -> Result<()> {
     for service in SERVICES {

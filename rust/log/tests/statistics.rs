@@ -1,4 +1,4 @@
-//! Statistics mean the same however a checkpoint holds them.
+//! Statistics are equal in every checkpoint format.
 
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_testkit::checkpoint_writer::{Layout, StatisticsForm};
@@ -35,7 +35,7 @@ proptest! {
                 StatisticsForm::Text | StatisticsForm::Both => false,
             };
             if are_lost {
-                // What the checkpoint does not hold nobody knows; what came later stands in the commits.
+                // Statistics that the checkpoint omits are unknown; those of later files are in the commits.
                 let later = replay(&commits[at + 1..]).files;
                 for (file, statistics) in &mut right {
                     if !later.contains_key(file) {

@@ -1,4 +1,5 @@
-//! Transactions behind winners: what is done already is not done again, and row ids and times are the next commit's.
+//! Transactions after winning commits: completed operations are not repeated, and row ids and timestamps follow the
+//! winning commit's.
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed};
@@ -10,7 +11,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
 
-/// A table with writer features and properties, and the snapshot that is read.
+/// A table with writer features and properties, and the snapshot that was read.
 async fn table(features: &[&str], properties: Value) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     let mut actions = TableBuilder::first_actions();
@@ -80,7 +81,7 @@ async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
     Ok(())
 }
 
-/// The files of an append that another commit makes needless are kept if that commit may name them.
+/// The files of an append that another commit made unnecessary are kept if that commit may name them.
 #[tokio::test]
 async fn files_that_a_winner_of_the_same_application_adds_are_kept() -> Result<()> {
     for (theirs, is_kept) in [("theirs", false), ("ours", true)] {
@@ -125,7 +126,7 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
     let first = &table.actions_of(1).await?[0]["commitInfo"];
     assert_eq!(first["inCommitTimestamp"], json!(committed.timestamp_ms));
     assert!(committed.timestamp_ms > 1_000 && committed.timestamp_ms < FAR);
-    // A clock that is ahead of ours has won.
+    // A commit with a clock ahead of ours has won.
     let snapshot = table.open().await?;
     let theirs = json!({"commitInfo": {"inCommitTimestamp": FAR, "operation": "WRITE"}});
     table
@@ -146,8 +147,8 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
     Ok(())
 }
 
-/// The time of the version that was read counts also where its commit stands behind a compaction file that says nothing of
-/// it, and many commits stand before.
+/// The timestamp of the version that was read is respected, even if its commit is covered by a compaction file without
+/// it and many commits precede.
 ///
 /// protocol: writer-requirements-for-in-commit-timestamps.2
 #[tokio::test]
@@ -221,7 +222,7 @@ async fn row_ids_are_fresh_behind_winners() -> Result<()> {
     Ok(())
 }
 
-/// A file without a number of rows can be given no row ids, and nothing is committed.
+/// A file without a row count cannot get row ids, and nothing is committed.
 #[tokio::test]
 async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
     let (table, read) = table(&["rowTracking", "domainMetadata"], json!({})).await?;
@@ -233,7 +234,7 @@ async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
     Ok(())
 }
 
-/// A deletion vector between two adds of one file would leave two logical files of one path.
+/// A deletion vector between two adds of a file would leave two logical files with one path.
 #[tokio::test]
 async fn a_file_that_a_winner_brought_does_not_come_again() -> Result<()> {
     for is_cut in [false, true] {

@@ -1,4 +1,5 @@
-//! What is said of a commit that may stand and has not been seen: nobody says that nothing was committed who has not looked.
+//! Errors of commits that may have succeeded unobserved: "nothing was committed" is never reported without reading the
+//! version.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add};
 const FIRST: &str = "_delta_log/00000000000000000000.json";
 const COMMIT: &str = "_delta_log/00000000000000000001.json";
 
-/// What a client may have been told before it was refused.
+/// Responses that a client may have received before it was rejected.
 const BEFORE: [Mishap; 4] = [
     Status(500, "InternalError"),
     Status(503, "SlowDown"),
@@ -31,7 +32,7 @@ const BEFORE: [Mishap; 4] = [
     Closed,
 ];
 
-/// Refusals by which a first put is known not to have been made.
+/// Rejections that prove that a first put was not executed.
 const REFUSALS: [Mishap; 3] = [
     Status(401, "Unauthorized"),
     Status(403, "AccessDenied"),
@@ -57,8 +58,8 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
     append(snapshot, &ours()).await
 }
 
-/// A refusal says what became of the request that it answers. Where a service's client has sent the put more than once,
-/// nobody knows what became of the first.
+/// A rejection describes the request that it responds to. If a service's client has sent the put more than once, the
+/// outcome of the first one is unknown.
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
@@ -85,8 +86,8 @@ async fn a_refusal_of_the_second_request_says_nothing_of_the_first() -> Result<(
     Ok(())
 }
 
-/// The refusal may answer the put that the client made again, and the first may stand: nobody says that nothing was
-/// committed who has not looked.
+/// The rejection may respond to the client's retry, and the first put may have succeeded: "nothing was committed" is
+/// not reported without reading the version.
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
@@ -130,8 +131,8 @@ async fn a_put_that_is_refused_when_it_is_made_again_may_stand() -> Result<()> {
     Ok(())
 }
 
-/// A proposal may have landed whose answer is lost and which is not to be seen at once: when the next is refused, the version
-/// is read before anything is said.
+/// A proposal without a response may have succeeded without being visible yet: if the next one is rejected, the version
+/// is read before the error is returned.
 #[tokio::test(start_paused = true)]
 async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()> {
     for service in SERVICES {
@@ -149,7 +150,8 @@ async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()
                 network.meets(Trouble::new(refusal, "PUT", "_delta_log/0").requests(1..usize::MAX));
                 let said = append_to(&snapshot).await;
                 if theirs {
-                    // The version is another's, so nothing of ours stands there, and the next is refused at once.
+                    // The version is another writer's, so ours was not committed, and the next proposal is rejected at
+                    // once.
                     let error = said.expect_err(&how);
                     assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
                 } else {
@@ -162,7 +164,7 @@ async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()
     Ok(())
 }
 
-/// The same where time is over before the version could be seen.
+/// The same if the deadline passes before the version could be read.
 #[tokio::test(start_paused = true)]
 async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Result<()> {
     for (is_done, expected) in [(true, None), (false, Some(ErrorKind::CommitUnknown))] {
@@ -183,8 +185,8 @@ async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Resul
     Ok(())
 }
 
-/// A store says that a version is taken, which may be by the put that it answers, and does not show it: it is read again, and
-/// never put again, since what is gone from a log would leave a gap before it.
+/// A store reports that a version is taken, possibly by this very put, and does not show it: the version is read again,
+/// and never put again, since the log might have a gap if it was deleted.
 #[tokio::test(start_paused = true)]
 async fn a_taken_version_that_is_not_to_be_seen_is_read_again() -> Result<()> {
     for service in SERVICES {
@@ -220,7 +222,7 @@ async fn a_taken_version_that_is_not_to_be_seen_is_read_again() -> Result<()> {
     Ok(())
 }
 
-/// How long a line may be that is read has no say in whose commit stands.
+/// The maximum line length does not affect which commit is recognized as ours.
 #[tokio::test(start_paused = true)]
 async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
     let long = "x".repeat(3_000);
@@ -243,7 +245,7 @@ async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
                 }
                 let said = append(&snapshot, &ours).await;
                 if theirs {
-                    // Another's commit that may not be read: it has won, and ours is nowhere.
+                    // Another writer's unreadable commit: it has won, and ours does not exist.
                     let error = said.expect_err("the line is too long");
                     assert_eq!(error.kind(), ErrorKind::CorruptLog, "{error}");
                 } else {
@@ -256,12 +258,12 @@ async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
     Ok(())
 }
 
-/// A store that holds a commit with one byte that is never part of UTF-8 text.
+/// A store that returns a commit with one byte that is invalid in UTF-8.
 #[derive(Debug)]
 struct Damaging {
-    /// Answered to every proposal.
+    /// The response to every proposal.
     outcome: fn(Version) -> Outcome,
-    /// The byte behind the first occurrence of this text is changed.
+    /// The byte after the first occurrence of this string is changed.
     at: &'static str,
     /// The commit at the version; a proposal is stored if there is none.
     commit: OnceLock<Bytes>,
@@ -290,7 +292,7 @@ impl Committer for Damaging {
     }
 }
 
-/// A commit that is not UTF-8 may be the one that was proposed, whichever of its bytes is damaged: its id proves nothing.
+/// A commit that is not UTF-8 may be the proposed one, whichever of its bytes is damaged: its id proves nothing.
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test]

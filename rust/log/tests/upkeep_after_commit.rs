@@ -1,4 +1,4 @@
-//! What a commit of ours leaves beside itself in the log: its version's checksum, and a checkpoint when one is due.
+//! Post-commit maintenance of our commits: the version's checksum, and a checkpoint when due.
 
 use deltaic_log::checksum::Made;
 use deltaic_log::transaction::{CommitOptions, NewTable, create};
@@ -11,7 +11,7 @@ use deltaic_testkit::requests::{Request, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
-/// The checksum beside a version is what a count of it, opened anew, comes to.
+/// The checksum of a version equals a count of the version, opened again.
 async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
     let opened = table.open_at(version).await?;
     assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
@@ -48,7 +48,7 @@ async fn checkpoints_come_at_the_interval_and_checksums_with_each_commit() -> Re
             let checkpoint = upkept.checkpoint.map(|checkpoint| checkpoint.version.as_i64());
             assert_eq!(checkpoint.is_some(), due.contains(&number), "version {number}");
             assert!(checkpoint.is_none_or(|version| version == number));
-            // A cleanup comes with a checkpoint and finds nothing that has expired.
+            // A cleanup follows each checkpoint; here nothing has expired.
             assert_eq!(upkept.cleanup.is_some(), checkpoint.is_some());
             assert!(upkept.cleanup.is_none_or(|cleanup| cleanup.deleted.is_empty()));
             snapshot = snapshot.refresh().await?;
@@ -99,7 +99,7 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
     Ok(())
 }
 
-/// Behind winners the version is read, and not put together out of what its writer had read.
+/// After winning commits the version is read, instead of derived from the snapshot that the writer had read.
 ///
 /// protocol: state-validation-writer-requirements.2, checkpoints.9
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
     Ok(())
 }
 
-/// Another's commit may be there before the upkeep behind ours has begun: what is written is of our version all the same.
+/// Another commit may follow before our post-commit maintenance starts: it still describes our version.
 ///
 /// protocol: checkpoints.4, version-checksum-file-schema.1
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()>
     Ok(())
 }
 
-/// The protocol that a client without V2 checkpoints finds: it knows commits and checkpoints with classic names.
+/// The protocol that a client without V2 checkpoints finds: it reads commits and checkpoints with classic names.
 async fn protocol_for_older_clients(table: &TableBuilder) -> Result<Option<Value>> {
     let commits = log_versions(table, ".json").await?;
     let checkpoints = log_versions(table, ".checkpoint.parquet").await?;
@@ -182,7 +182,7 @@ fn protocol_in(actions: Vec<Value>) -> Option<Value> {
         .find_map(|action| action.get("protocol").cloned())
 }
 
-/// However soon the commits before a checkpoint are deleted, an older client finds the protocol that refuses it.
+/// However early the commits before a checkpoint are deleted, an older client finds the protocol that rejects it.
 ///
 /// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.2
 /// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.3
@@ -221,7 +221,7 @@ async fn older_clients_find_the_protocol_of_a_table_with_v2_checkpoints() -> Res
 /// protocol: state-validation-writer-requirements.3
 #[tokio::test]
 async fn a_checksum_is_written_after_its_commit_and_only_then() -> Result<()> {
-    // The first attempt loses to a winner, so that version 2 is proposed before version 3.
+    // The first attempt loses to a winning commit, so that version 2 is proposed before version 3.
     let mut table = TableBuilder::with_properties(&json!({}), 1).await?;
     let snapshot = table.open().await?;
     table.commit(vec![add("winner", None)]).await?;
@@ -248,7 +248,7 @@ async fn a_checksum_is_written_after_its_commit_and_only_then() -> Result<()> {
     assert!(commit.ended.is_some_and(|ended| ended <= checksum.started));
     assert_eq!(log_versions(&table, ".crc").await?, [3]);
 
-    // Whatever a commit that fails meets, no checksum is even tried.
+    // For a failing commit, no checksum is attempted, whatever the fault.
     for fault in [Fault::ServerError, Fault::PermissionDenied, Fault::RequestLost] {
         let table = TableBuilder::with_properties(&json!({}), 1).await?;
         let snapshot = table.open().await?;

@@ -1,5 +1,5 @@
-//! The upkeep behind a commit on a store that fails: every request in turn, in every way. The commit stands, the table is
-//! what it is, and later commits make up for what is missing.
+//! Post-commit maintenance on a failing store: every request in turn, with every fault. The commit succeeds, the table
+//! is unchanged, and later commits add the missing files.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
-/// What a request meets, and whether all after it do.
+/// The fault of a request, and whether all later requests meet it too.
 const FAULTS: [(Fault, bool); 9] = [
     (Fault::RequestLost, false),
     (Fault::AnswerLost, false),
@@ -27,7 +27,7 @@ const FAULTS: [(Fault, bool); 9] = [
     (Fault::Slow, false),
 ];
 
-/// What is to be done behind a commit, and to what kind of table.
+/// Maintenance after a commit, and the kind of table.
 struct Case {
     name: &'static str,
     properties: Value,
@@ -35,7 +35,7 @@ struct Case {
     winners: usize,
 }
 
-/// Behind version 10 of each all that is asked for is due.
+/// After version 10 of each, all requested maintenance is due.
 fn cases() -> Vec<Case> {
     let usual = UpkeepPolicy::default();
     let compaction = UpkeepPolicy {
@@ -62,7 +62,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// A table of nine commits, one of them before the last checkpoint, and what a writer who missed the winners has read.
+/// A table with nine commits, one of them before the last checkpoint, and the snapshot of a writer that missed the
+/// winning commits.
 async fn table_of(case: &Case) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     let mut first = TableBuilder::first_actions();
@@ -92,7 +93,7 @@ async fn files(table: &TableBuilder) -> Result<BTreeSet<String>> {
     Ok(live.into_keys().map(|(path, _)| path).collect())
 }
 
-/// A version checksum is right, or not there; whether it is there.
+/// Verifies that a version checksum is correct or missing; returns whether it exists.
 async fn assert_right_or_absent(table: &TableBuilder, version: i64, how: &str) -> Result<bool> {
     let Some(beside) = checksum_beside(table, version).await? else {
         return Ok(false);
@@ -101,7 +102,7 @@ async fn assert_right_or_absent(table: &TableBuilder, version: i64, how: &str) -
     Ok(true)
 }
 
-/// How many requests the commit makes by itself.
+/// Number of requests of the commit itself.
 async fn requests_of_the_commit(case: &Case) -> Result<usize> {
     let (table, snapshot) = table_of(case).await?;
     table.scripted().forget();
@@ -134,7 +135,7 @@ async fn whatever_the_upkeep_meets_the_commit_stands() -> Result<()> {
     Ok(())
 }
 
-/// One commit whose upkeep meets a fault; whether it met it.
+/// One commit whose maintenance meets a fault; returns whether it met it.
 async fn stands(case: &Case, rule: Rule, how: &str) -> Result<bool> {
     let (table, snapshot) = table_of(case).await?;
     table.scripted().fail(rule);
@@ -167,7 +168,7 @@ async fn stands(case: &Case, rule: Rule, how: &str) -> Result<bool> {
 async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
     for case in cases() {
         let (table, snapshot) = table_of(&case).await?;
-        // Nothing but commits can be put, so that nothing else of the upkeep comes to anything.
+        // Only commits can be put, so that all other maintenance fails.
         for beside in [
             ".crc",
             ".checkpoint",
@@ -220,7 +221,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
     Ok(())
 }
 
-/// A fault of our own behind a commit is told like any other failure: the commit stands.
+/// A panic after a commit is reported like any other failure: the commit succeeded.
 #[tokio::test]
 async fn what_breaks_off_behind_a_commit_is_told() -> Result<()> {
     let mut table = TableBuilder::new();

@@ -1,5 +1,4 @@
-//! Whatever our commits do to a table, the checksum that each leaves beside itself is what a full count of its version
-//! comes to, in every field.
+//! For any sequence of our commits, the checksum of each version equals a full count in every field.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::BTreeMap;
@@ -18,21 +17,21 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Something that a commit does; a number picks one of what is there.
+/// A step of a commit; a number selects one of the existing items.
 #[derive(Clone, Debug)]
 enum Step {
     Add(i64),
     Remove(usize),
-    /// A remove that does not say how large its file was.
+    /// A remove without the size of its file.
     RemoveUnsized(usize),
-    /// Rows of a file are deleted.
+    /// Deletes rows of a file.
     Delete(usize, i64),
-    /// The file's add once more, as whoever gives files their row ids has it.
+    /// Adds the file again, as when row ids are assigned.
     AddAgain(usize),
     Domain(u8, bool),
-    /// How far an application comes, and whether it says when: now, or so long ago that it may be forgotten.
+    /// The new version of an application, optionally with `lastUpdated`: now, or so long ago that it may have expired.
     Txn(u8, i64, Option<bool>),
-    /// After how many days applications are forgotten, or never.
+    /// Retention of transaction identifiers in days, or unlimited.
     Metadata(Option<u8>),
     Protocol(u8),
 }
@@ -51,7 +50,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The live files of the table that is made, by their paths.
+/// The live files of the table, by path.
 #[derive(Default)]
 struct Files {
     live: BTreeMap<String, Add>,
@@ -59,7 +58,7 @@ struct Files {
 }
 
 impl Files {
-    /// A live file that no other step of the commit touches.
+    /// A live file that no other step of the commit uses.
     fn pick(&self, number: usize, taken: &Proposal) -> Option<Add> {
         let is_free = |add: &&Add| {
             taken.adds.iter().all(|other| other.path != add.path)
@@ -183,7 +182,7 @@ fn propose(step: &Step, snapshot: &Snapshot, files: &mut Files, proposal: &mut P
     }
 }
 
-/// After how many days applications are forgotten.
+/// Retention of transaction identifiers in days.
 fn retention_days(snapshot: &Snapshot) -> Option<u8> {
     let text = snapshot
         .metadata()
@@ -191,7 +190,7 @@ fn retention_days(snapshot: &Snapshot) -> Option<u8> {
     text.split(' ').nth(1)?.parse().ok()
 }
 
-/// Commits a history, every third commit behind a winner where it may be, and looks at the checksum beside each version.
+/// Commits a history, every third commit after a winning commit if possible, and verifies the checksum of each version.
 async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) -> Result<()> {
     let mut table = TableBuilder::new();
     let mut first = TableBuilder::first_actions_with_vectors();
@@ -212,7 +211,7 @@ async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) 
         for step in steps {
             propose(step, &snapshot, &mut files, &mut transaction.proposal);
         }
-        // Behind another's append only what reads nothing fits.
+        // Only a blind commit can follow another writer's append.
         let proposal = &transaction.proposal;
         let is_blind =
             proposal.removes.is_empty() && proposal.metadata.is_none() && proposal.protocol.is_none();
@@ -241,7 +240,7 @@ async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) 
         let beside = checksum_beside(&table, number_of).await?.expect("it was made");
         let mut counted = checksum_of(&anew, now_ms()).await?;
         if remembers_longer {
-            // Whether a checkpoint was written in between tells how much is remembered; what is said is right.
+            // How many expired identifiers are retained depends on intermediate checkpoints; those listed are correct.
             let listed = beside.set_transactions.is_none();
             counted.set_transactions = counted.set_transactions.filter(|_| !listed);
         }

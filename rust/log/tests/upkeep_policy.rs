@@ -1,4 +1,4 @@
-//! Which help a log is given behind a commit of ours, what that asks of the store, and what is left alone.
+//! The post-commit maintenance of each policy: its requests, and what it leaves unchanged.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add};
 use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
 
-/// The checksum beside a version is what a count of it, opened anew, comes to.
+/// The checksum of a version equals a count of the version, opened again.
 async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
     let anew = checksum_anew(table, version).await?;
     assert_eq!(
@@ -25,7 +25,7 @@ async fn assert_counted(table: &TableBuilder, version: i64) -> Result<()> {
     Ok(())
 }
 
-/// Each help is given where it is asked for, and none where none is.
+/// Each kind of maintenance is done if requested, and none otherwise.
 #[tokio::test]
 async fn a_policy_chooses() -> Result<()> {
     let none = UpkeepPolicy::none();
@@ -76,7 +76,7 @@ async fn a_policy_chooses() -> Result<()> {
             0,
             0,
         ),
-        // The checkpoint of version 5 stands for the range from 3 to 5 as well.
+        // The checkpoint of version 5 covers the range from 3 to 5 as well.
         (
             UpkeepPolicy {
                 compaction_interval: 3,
@@ -104,7 +104,7 @@ async fn a_policy_chooses() -> Result<()> {
     Ok(())
 }
 
-/// What a commit asks of the store for its upkeep: one put, and behind winners a listing. A checkpoint asks for more.
+/// Requests of post-commit maintenance: one put, and after winning commits a listing. A checkpoint takes more.
 #[tokio::test(start_paused = true)]
 async fn an_append_asks_for_one_put_more() -> Result<()> {
     use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
@@ -137,7 +137,7 @@ async fn an_append_asks_for_one_put_more() -> Result<()> {
             listings,
             "listings behind {winners} winners: {asked:?}"
         );
-        // Behind winners: the commits that the snapshot has not seen, ours among them.
+        // After winning commits: the commits that the snapshot does not contain, including ours.
         let reads = if winners == 0 { 0 } else { winners + 1 };
         assert_eq!(
             with[2] - without[2],
@@ -148,7 +148,7 @@ async fn an_append_asks_for_one_put_more() -> Result<()> {
     Ok(())
 }
 
-/// A table that asks for what is not known is left to others, and nobody is told of it behind each commit.
+/// A table with unsupported features is left to other writers, without a warning after each commit.
 #[tokio::test]
 async fn what_is_not_ours_to_keep_is_left_alone() -> Result<()> {
     for (features, left) in [
@@ -179,7 +179,7 @@ async fn what_is_not_ours_to_keep_is_left_alone() -> Result<()> {
     Ok(())
 }
 
-/// Of a table that a catalog manages the catalog deletes what has expired.
+/// In a catalog-managed table, the catalog deletes expired files.
 ///
 /// protocol: catalog:maintenance-operations-on-catalog-managed-tables.2
 #[tokio::test]
@@ -206,7 +206,8 @@ async fn a_table_of_a_catalog_is_not_cleaned_up() -> Result<()> {
     Ok(())
 }
 
-/// A property that says nothing is told behind each commit, since whoever has the table can mend it; the rest is done.
+/// An invalid property is reported after each commit, since the table's owner can fix it; all other maintenance is
+/// done.
 #[tokio::test]
 async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
     let table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "often"}), 0).await?;
@@ -220,7 +221,7 @@ async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
     assert_counted(&table, 1).await
 }
 
-/// What has expired goes behind a checkpoint, where the table does not forbid it.
+/// Expired files are deleted after a checkpoint, unless the table disables it.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
@@ -228,7 +229,7 @@ async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
     for (is_enabled, checkpoint, oldest) in [(true, true, 2), (false, true, 0), (true, false, 0)] {
         let mut table = TableBuilder::new();
         let mut first = TableBuilder::first_actions();
-        // By its in-commit timestamp each commit is years old, and by the store's clock two hours.
+        // By in-commit timestamp each commit is years old, and by the store's clock two hours.
         let info = |version: i64| json!({"commitInfo": {"operation": "WRITE", "txnId": format!("t{version}"), "inCommitTimestamp": 1_000 + version}});
         first.insert(0, info(0));
         first[1] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["inCommitTimestamp"]}});

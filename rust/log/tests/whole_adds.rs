@@ -1,4 +1,4 @@
-//! The adds of live files with all that the log says of them, wherever they lie: commits, compaction files, checkpoints.
+//! The adds of live files with all fields of the log, from commits, compaction files and checkpoints.
 
 use deltaic_log::checkpoint::{CheckpointOptions, whole_adds, write_checkpoint};
 use deltaic_log::compaction::compact;
@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use serde_json::{Value, json};
 
-/// An add that says everything.
+/// An add with all fields.
 fn full(path: &str) -> Value {
     json!({"add": {
         "path": path, "partitionValues": {}, "size": 7, "modificationTime": 5, "dataChange": true,
@@ -19,7 +19,7 @@ fn full(path: &str) -> Value {
     }})
 }
 
-/// What a value says, as it stands and changes nothing.
+/// An add as a transaction re-adds it, with `dataChange` false.
 fn standing(value: &Value) -> Result<Add> {
     let mut add: Add = serde_json::from_value(value["add"].clone())
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;

@@ -1,5 +1,5 @@
-//! Data files whose footers, page indexes, Bloom filters, dictionaries or pages were changed at random: a scan gives rows or a
-//! typed error, in memory that keeps its proportion, whatever it is asked.
+//! Data files with random mutations of footers, page indexes, Bloom filters, dictionaries or pages: a scan returns rows
+//! or a typed error, with proportional memory, for any options.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use serde_json::json;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// How often, unless `HOSTILE_EXECUTIONS` says otherwise.
+/// Number of trials, unless `HOSTILE_EXECUTIONS` is set.
 const EXECUTIONS: u64 = 4_000;
-/// Decoding a page may take 16 MiB, whatever it claims; and there are a few of them.
+/// Decoding a page may take 16 MiB, whatever it claims, and several are decoded at once.
 const MOST_MEMORY: usize = 160 << 20;
 const PREDICATES: [Option<&str>; 4] = [
     None,
@@ -105,13 +105,13 @@ async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
         let larger = far_footer(&bytes);
         let put = local.store().put(&path, larger.clone().into()).await;
         put.expect("there is room for it");
-        // Every other one is so small that it is in memory when its end is read.
+        // Every second one is small enough to be in memory once its tail is read.
         table
             .put("0.parquet", if number % 2 == 0 { larger } else { bytes })
             .await?;
         let predicate = PREDICATES[usize::try_from(number).unwrap_or(0) % PREDICATES.len()];
-        // A file in a folder is read page by page and one on a store by row groups. One may look at a byte that the
-        // other has no need of; where both find rows, they find the same.
+        // A file in a folder is read page by page and one on a store by row groups. One may read a byte that the other
+        // skips; if both return rows, they are the same.
         let on_store = rows_or_refusal(&snapshot, predicate, number).await?;
         let found = rows_or_refusal(&in_folder, predicate, number).await?;
         if let (Some(rows), Some(others)) = (on_store, found) {
@@ -119,12 +119,12 @@ async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
         }
         read[usize::from(found.is_none())] += 1;
     }
-    // Neither is the rule.
+    // Both outcomes occur.
     assert!(read.iter().all(|count| *count > 0), "{read:?}");
     Ok(())
 }
 
-/// How many rows there are; none where the file is refused.
+/// Number of rows; `None` if the file is rejected.
 async fn rows_or_refusal(snapshot: &Snapshot, predicate: Option<&str>, number: u64) -> Result<Option<usize>> {
     let options = ScanOptions {
         predicate: predicate.map(str::to_owned),

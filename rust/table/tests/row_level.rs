@@ -1,4 +1,4 @@
-//! Transactions that delete rows of the same files by vectors: what each was told is what the table holds.
+//! Transactions that delete rows of the same files by deletion vectors: the reported results agree with the table.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +25,10 @@ use serde_json::{Value, json};
 const ROWS: u64 = 12;
 const FILES: [&str; 2] = ["a.parquet", "b%20c.parquet"];
 
-/// Rows by their files.
+/// Rows by file.
 type Rows = BTreeMap<String, BTreeSet<u64>>;
 
-/// A table of files without rows that are deleted, or of files that have a vector already.
+/// A table whose files have no deleted rows, or already have a deletion vector.
 async fn made(vector: Option<&Descriptor>) -> Result<TableBuilder> {
     let mut table = TableBuilder::new();
     let mut first = TableBuilder::first_actions_with_vectors();
@@ -64,7 +64,7 @@ fn rows_of(path: &str, rows: &[u64]) -> Rows {
     BTreeMap::from([(path.to_owned(), rows.iter().copied().collect())])
 }
 
-/// The rows that are deleted; of a file that is gone all of them.
+/// The deleted rows; all rows of a removed file.
 async fn deleted(table: &TableBuilder) -> Result<Rows> {
     let snapshot = open(table).await?;
     let adds = whole_adds(&snapshot, Some(&FILES.map(str::to_owned))).await?;
@@ -92,7 +92,7 @@ async fn deleted(table: &TableBuilder) -> Result<Rows> {
     Ok(found)
 }
 
-/// The vector files of the store, and those that any commit names.
+/// The deletion vector files of the store, and those that any commit names.
 async fn vector_files(table: &TableBuilder) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
     let location = table.location();
     let (mut stored, mut named) = (BTreeSet::new(), BTreeSet::new());
@@ -127,10 +127,10 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(work)
 }
 
-/// Every transaction starts from the same version; they commit one after the other.
+/// All transactions start from the same version and commit one after the other.
 async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), TestCaseError> {
     let failed = |error: deltaic_protocol::Error| TestCaseError::fail(error.to_string());
-    // The files share one inline vector where they have one: row 0 is gone before.
+    // The files share one inline vector, if any: row 0 is deleted beforehand.
     let base = Bitmap::from_positions(with_vectors.then_some(0)).map_err(failed)?;
     let bytes = base.encode().map_err(failed)?;
     let vector = Descriptor {
@@ -152,7 +152,7 @@ async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), Te
         .collect();
     let mut acknowledged = before.clone();
     for ((mut transaction, counted), rows) in staged.into_iter().zip(wanted) {
-        // What was gone before the snapshot is no row of this transaction.
+        // Rows deleted before the snapshot do not count for this transaction.
         let fresh: Rows = rows
             .iter()
             .map(|(path, rows)| (path.clone(), rows.difference(&before[path]).copied().collect()))
@@ -161,7 +161,7 @@ async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), Te
         let overlaps = fresh
             .iter()
             .any(|(path, rows)| !rows.is_disjoint(&acknowledged[path]));
-        // A file that goes as a whole is no file that can be shared.
+        // A file that is removed completely cannot be merged.
         match transaction.commit().await {
             Ok(None) => prop_assert_eq!(counted, 0),
             Ok(Some(_)) => {
@@ -210,7 +210,7 @@ fn some_rows() -> impl Strategy<Value = Rows> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Each row that was acknowledged is gone, and no other; whoever is refused has wanted a row that was gone.
+    /// Exactly the acknowledged rows are deleted; a rejected transaction wanted to delete a deleted row.
     #[test]
     fn every_acknowledged_row_is_gone_and_no_other(wanted in vec(some_rows(), 2..=4), with_vectors: bool) {
         block_on(hold(&wanted, with_vectors))?;
@@ -280,7 +280,8 @@ async fn a_file_whose_rows_two_commits_deleted_is_removed() -> Result<()> {
     Ok(())
 }
 
-/// A winner's vector that is damaged ends the commit by its name; what was written for the attempt goes.
+/// A damaged vector of a winning commit fails the commit with an error that names it; the files of the attempt are
+/// deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_is_told_and_nothing_is_committed() -> Result<()> {
     let other = {
@@ -310,7 +311,7 @@ async fn damage_is_told_and_nothing_is_committed() -> Result<()> {
     Ok(())
 }
 
-/// Where nobody knows whether the commit landed, its vectors stay: it may name them.
+/// If the outcome of the commit is unknown, its vector files are retained: the commit may name them.
 #[tokio::test(start_paused = true)]
 async fn what_may_be_in_the_table_stays() -> Result<()> {
     let table = made(None).await?;

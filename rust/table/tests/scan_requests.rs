@@ -1,4 +1,4 @@
-//! What a scan asks of the store: no byte twice, few requests one behind the other, and no more than may be needed.
+//! Requests of a scan: no byte twice, few sequential requests, and no more than necessary.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use futures::TryStreamExt;
 use parquet::file::properties::WriterProperties;
 use serde_json::json;
 
-/// How long a request takes, on a clock that runs only while requests are waited for.
+/// Latency of a request, on a paused clock.
 const LATENCY: Duration = Duration::from_millis(30);
 const ROWS: i64 = 40_000;
 
-/// Numbers in order, and text that cannot be packed.
+/// Ascending numbers, and incompressible text.
 fn rows(first: i64, rows: i64) -> RecordBatch {
     let ids = first..first + rows;
     let text = |id: i64| {
@@ -42,7 +42,7 @@ fn rows(first: i64, rows: i64) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).expect("they fit")
 }
 
-/// A table of so many files of so many rows, in pages of a thousand and row groups of ten pages.
+/// A table with this number of files and rows per file, in pages of a thousand and row groups of ten pages.
 async fn table(files: i64, rows_each: i64) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     let mut actions = TableBuilder::first_actions();
@@ -68,7 +68,7 @@ async fn table(files: i64, rows_each: i64) -> Result<(TableBuilder, Snapshot)> {
     Ok((table, snapshot))
 }
 
-/// Reads a scan to its end, and tells how many rows it had and what it asked of the store.
+/// Reads a scan to its end, and returns its number of rows and its requests.
 async fn read(table: &TableBuilder, snapshot: &Snapshot, options: ScanOptions) -> Result<(usize, Report)> {
     table.scripted().forget();
     let scan = Scan::try_new(snapshot.clone(), options)?;
@@ -107,7 +107,7 @@ async fn a_file_is_its_footer_and_its_row_groups() -> Result<()> {
     let (table, snapshot) = table(1, ROWS).await?;
     let (rows, report) = read(&table, &snapshot, ScanOptions::default()).await?;
     assert_eq!(rows, ROWS as usize);
-    // The footer, and the columns of each of four row groups, which lie together; all of these at once.
+    // The footer, and the adjacent columns of each of four row groups; all of these concurrently.
     assert_eq!(report.requests.len(), 1 + 4);
     assert_eq!(report.depth(), 2);
     Ok(())
@@ -154,7 +154,7 @@ async fn a_limit_fetches_the_first_file_alone() -> Result<()> {
     let (rows, report) = read(&table, &snapshot, asked(&["text", "id"], None, Some(10))).await?;
     assert_eq!(rows, 10);
     assert!(report.at(RequestKind::Get, "7.parquet").next().is_none());
-    // Two files may have been opened, and of the first some pages were decoded.
+    // Two files may have been opened, and some pages of the first were decoded.
     assert!(report.bytes() < 2 * 64 * 1024 + 300 * 1024, "{}", report.bytes());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What reading deletion vectors asks of the store: each file of vectors once, near ranges at once, and no byte twice.
+//! Requests for deletion vectors: each file once, adjacent ranges merged, and no byte twice.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -18,13 +18,14 @@ use deltaic_testkit::requests::{Report, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
 
-/// How long a request takes, on a clock that runs only while requests are waited for.
+/// Latency of a request, on a paused clock.
 const LATENCY: Duration = Duration::from_millis(30);
 
-/// Ranges with more between them are fetched one by one.
+/// Ranges with larger gaps are fetched separately.
 const GAP: u64 = 64 * 1024;
 
-/// A file of vectors in the table, each with so many positions from its own number on; gives what is asked for them.
+/// A deletion vector file in the table, each vector with this number of positions from its own number on; returns the
+/// requests for them.
 async fn vectors(table: &TableBuilder, file: u8, positions: &[u64]) -> Result<Vec<VectorOf>> {
     let mut bytes = VectorFile::new();
     let text = z85::encode(&[file; 16]);
@@ -53,7 +54,7 @@ async fn vectors(table: &TableBuilder, file: u8, positions: &[u64]) -> Result<Ve
     Ok(wanted)
 }
 
-/// Reads vectors, proves that each is the one that was asked for, and tells what that asked of the store.
+/// Reads vectors, verifies that each is the requested one, and returns the requests.
 async fn read(table: &TableBuilder, wanted: Vec<VectorOf>) -> Result<Report> {
     table.scripted().forget();
     let found = read_vectors(&table.location(), wanted.clone()).await?;
@@ -80,7 +81,7 @@ async fn read(table: &TableBuilder, wanted: Vec<VectorOf>) -> Result<Report> {
 async fn many_vectors_of_a_file_are_one_request() -> Result<()> {
     let table = TableBuilder::new();
     let mut wanted = vectors(&table, 1, &[3; 400]).await?;
-    // In an order that is not the file's.
+    // In another order than the file's.
     wanted.sort_by_key(|vector| vector.path.chars().rev().collect::<String>());
     let report = read(&table, wanted).await?;
     assert_eq!((report.count(RequestKind::Get), report.depth()), (1, 1));
@@ -105,7 +106,7 @@ async fn files_are_read_side_by_side() -> Result<()> {
     }
     let report = read(&table, wanted).await?;
     assert_eq!(report.count(RequestKind::Get), 20);
-    // Eight at a time, and no more: so much is held at once.
+    // At most eight at a time, which bounds the memory.
     assert_eq!(report.depth(), 3);
     Ok(())
 }
@@ -124,25 +125,25 @@ async fn what_nobody_asks_for_is_not_fetched() -> Result<()> {
     };
     assert!(asked(&[1]) > 2 * GAP);
 
-    // Behind a gap is another request, and the file's version stands before the first vector.
+    // After a gap there is another request; the file's version byte precedes the first vector.
     let report = read(&table, some(&[0, 2, 4, 5])).await?;
     assert_eq!(
         (report.count(RequestKind::Get), report.bytes()),
         (3, 1 + asked(&[0, 2, 4, 5]))
     );
-    // Far from the beginning the version is a byte by itself.
+    // Far from the beginning, the version byte is fetched separately.
     let report = read(&table, some(&[2])).await?;
     assert_eq!(
         (report.count(RequestKind::Get), report.bytes()),
         (2, 1 + asked(&[2]))
     );
-    // And all of them are one again.
+    // All of them together are one request again.
     let report = read(&table, all.clone()).await?;
     assert_eq!(report.count(RequestKind::Get), 1);
     Ok(())
 }
 
-/// As one who lists them asks, from the log on.
+/// As for listing a snapshot's vectors, from the log on.
 #[tokio::test(start_paused = true)]
 async fn the_vectors_of_a_snapshot_are_one_request_a_file() -> Result<()> {
     let mut table = TableBuilder::new();
@@ -169,7 +170,7 @@ async fn the_vectors_of_a_snapshot_are_one_request_a_file() -> Result<()> {
     Ok(())
 }
 
-/// What stands in the log is there already.
+/// An inline vector takes no request.
 #[tokio::test(start_paused = true)]
 async fn a_vector_in_the_log_asks_for_nothing() -> Result<()> {
     let table = TableBuilder::new();

@@ -1,4 +1,4 @@
-//! Changes of a table, and how they are made: anew behind a winner, or not.
+//! Table changes, with and without retries after a winning commit.
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed, alter};

@@ -1,4 +1,5 @@
-//! What a change asks of the files that are there: rows that keep a constraint, statistics, no trace of a feature.
+//! Preconditions of table changes on existing files: rows satisfy a constraint, files have statistics, no file uses a
+//! feature.
 
 use std::sync::Mutex;
 
@@ -14,7 +15,7 @@ use serde_json::json;
 use super::changes::{change, column, options, positive, strict};
 use super::table::{file, table};
 
-/// Rows that are as a test wants them, and how often they were asked.
+/// A check of rows with a fixed result that records its calls.
 #[derive(Default)]
 struct Rows {
     broken: i64,
@@ -47,7 +48,7 @@ async fn a_new_constraint_is_proved_by_the_rows_of_the_version_before() -> Resul
             broken,
             ..Rows::default()
         };
-        // Another file comes before the commit: it was not looked at.
+        // Another file is added before the commit; its rows were not checked.
         table.commit(vec![file("b", 5, true)]).await?;
         let raced = alter(&snapshot, &[positive()], &strict(), Some(&rows)).await;
         let expected = if broken == 0 {
@@ -77,7 +78,7 @@ async fn a_new_constraint_is_proved_by_the_rows_of_the_version_before() -> Resul
         let info = &table.actions_of(3).await?[0]["commitInfo"];
         assert_eq!(info["isBlindAppend"], json!(false));
     }
-    // Nobody looks at rows where there are none, and nobody promises what was not looked at.
+    // Rows are not checked if there are no files, and without a check of the rows the change is refused.
     let (_, empty) = table(&[], json!({})).await?;
     change(&empty, &[positive()]).await?;
     let (mut other, _) = table(&[], json!({})).await?;
@@ -140,7 +141,7 @@ async fn a_feature_is_dropped_where_no_file_uses_it_and_checkpoints_stand_before
         }
         let snapshot = table.open().await?;
         if raced {
-            // What was proved is proved anew: the winner may use the feature.
+            // Preconditions are verified again: the winning commit may use the feature.
             table.commit(vec![add("c", vector)]).await?;
         }
         let last = if raced { 3 } else { 2 };
@@ -169,7 +170,7 @@ async fn a_feature_is_dropped_where_no_file_uses_it_and_checkpoints_stand_before
     Ok(())
 }
 
-/// A checkpoint with a classic name can follow the V2 spec, without sidecars if the table has no files.
+/// A checkpoint with a classic name may follow the V2 spec, without sidecars if the table has no files.
 #[tokio::test]
 async fn a_v2_checkpoint_with_a_classic_name_uses_its_feature() -> Result<()> {
     for files in [vec![], vec![file("a", 5, true)]] {

@@ -1,4 +1,4 @@
-//! Changes of what a table says of itself: what they commit, what they ask of the files, and what a winner means for them.
+//! Changes of metadata and protocol: their commits, their preconditions on files, and conflicts with winning commits.
 
 mod changes;
 mod files;
@@ -103,7 +103,7 @@ async fn every_change_is_a_commit_that_is_read_again() -> Result<()> {
         let committed = committed.map_err(|error| error.with("step", how.clone()))?;
         let fresh = table.open().await?;
         if *operation == "UPGRADE PROTOCOL" {
-            // The table is there already.
+            // The table already exists.
             assert!(committed.skipped, "{how}");
             continue;
         }
@@ -166,7 +166,7 @@ async fn what_changes_nothing_commits_nothing() -> Result<()> {
     let same = [set("delta.appendOnly", "TRUE")];
     let committed = change(&snapshot, &same).await?;
     assert!(committed.skipped && committed.version == Version::ZERO && committed.commit_info.is_none());
-    // How far an application comes is something to say.
+    // An application's version is a reason to commit.
     let with_app = CommitOptions {
         app_transaction: Some(("app".to_owned(), 7)),
         ..options()

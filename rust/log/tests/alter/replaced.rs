@@ -1,4 +1,4 @@
-//! A table that takes the place of another.
+//! Replacing a table by another one.
 
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
@@ -62,7 +62,7 @@ async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<
     )
     .await?;
     assert_eq!(before.num_files(), 1);
-    // Where there is none it is made, and one that only takes rows stays.
+    // A missing table is created, and an append-only one is retained.
     let other = TableBuilder::new();
     for expected in [Ok(0), Err(ErrorKind::SchemaMismatch)] {
         let made = create(

@@ -1,4 +1,4 @@
-//! Files get row ids with the property, and lose them with the feature.
+//! Enabling the property assigns row ids to files; dropping the feature removes them.
 
 use deltaic_protocol::Result;
 use deltaic_protocol::change::TableChange;
@@ -20,7 +20,7 @@ async fn files_get_row_ids_with_the_property_and_lose_them_with_the_feature() ->
         .await?;
     let before = table.open().await?;
     table.commit(vec![file("c", 2, false)]).await?;
-    // The file that came meanwhile gets its ids, too.
+    // The file that was added concurrently gets its ids, too.
     let committed = change(&before, &[set("delta.enableRowTracking", "true")]).await?;
     assert_eq!(committed.version.as_i64(), 3);
     let actions = table.actions_of(3).await?;
@@ -63,7 +63,7 @@ async fn files_get_row_ids_with_the_property_and_lose_them_with_the_feature() ->
         mark.as_deref(),
         Some(r#"{"rowIdHighWaterMark":9,"domainName":"delta.rowTracking"}"#)
     );
-    // A checkpoint in between changes nothing about what is brought again.
+    // A checkpoint in between does not affect the re-added files.
     deltaic_log::checkpoint::write_checkpoint(
         &snapshot,
         &deltaic_log::checkpoint::CheckpointOptions::default(),

@@ -1,4 +1,4 @@
-//! The table that is changed: of one column, `id`, with files and what they say of it.
+//! The table that is changed: one column `id`, files, and their statistics.
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::Result;
@@ -22,7 +22,7 @@ pub(crate) async fn table(features: &[&str], properties: Value) -> Result<(Table
     Ok((table, snapshot))
 }
 
-/// A file of so many rows, with bounds of `id` where they are told.
+/// A file with this number of rows, optionally with bounds of `id`.
 pub(crate) fn file(path: &str, rows: i64, bounds: bool) -> Value {
     let mut stats = json!({"numRecords": rows});
     if bounds {
@@ -43,7 +43,7 @@ pub(crate) fn kinds(actions: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The metadata of a winner, which has other properties.
+/// The metadata of a winning commit, with other properties.
 pub(crate) fn their_metadata(properties: Value) -> Value {
     let mut actions = TableBuilder::first_actions();
     let mut metadata = actions.remove(1);

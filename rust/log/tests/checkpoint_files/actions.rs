@@ -1,4 +1,4 @@
-//! Actions of tables with chosen columns, properties and features, and the actions that their checkpoints hold.
+//! Actions of tables with given columns, properties and features, and the actions in their checkpoints.
 
 use deltaic_log::checkpoint::CheckpointWritten;
 use deltaic_protocol::Result;
@@ -6,7 +6,7 @@ use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::{Value, json};
 
-/// A table of these columns, partition columns and properties, with these features.
+/// A table with these columns, partition columns, properties and features.
 pub(crate) fn first(
     fields: Value,
     partition_columns: &[&str],
@@ -46,7 +46,7 @@ pub(crate) fn named(count: usize) -> Vec<Value> {
         .collect()
 }
 
-/// The actions of one kind that the files of a checkpoint hold.
+/// The actions of one kind in the files of a checkpoint.
 pub(crate) async fn actions(
     table: &TableBuilder,
     written: &CheckpointWritten,

@@ -53,7 +53,7 @@ async fn statistics_stand_there_as_the_table_says() -> Result<()> {
     Ok(())
 }
 
-/// Statistics that a checkpoint holds as columns alone become text again where the table asks for text since.
+/// Statistics that a checkpoint has only as columns are converted to JSON if the table requests it since.
 #[tokio::test]
 async fn columns_become_text_where_text_is_asked_for() -> Result<()> {
     let stats = r#"{"numRecords":2,"tightBounds":true,"minValues":{"id":1},"maxValues":{"id":9},"nullCount":{"id":0}}"#;
@@ -78,7 +78,7 @@ async fn columns_become_text_where_text_is_asked_for() -> Result<()> {
     let text = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
     let adds = actions(&table, &text, "add").await?;
     assert_eq!(names(&adds, "stats"), ["", stats]);
-    // What came from columns is a column again.
+    // Statistics read from columns are written as columns again.
     let parsed = |add: &Value| {
         add.get("stats_parsed")
             .map(|parsed| parsed["maxValues"]["id"].clone())
@@ -118,7 +118,7 @@ async fn columns_have_the_names_of_the_log() -> Result<()> {
     assert_eq!(adds[0]["partitionValues"], json!({"col-2": "2020-02-29"}));
     assert_eq!(adds[1]["partitionValues"], json!({"col-2": null}));
     assert_eq!(adds[1].get("partitionValues_parsed"), None);
-    // Only what writers index stands there as columns; the text says everything.
+    // Only indexed columns are written as columns; the JSON contains all of them.
     assert_eq!(adds[0]["stats_parsed"]["minValues"], json!({"col-1": 4}));
     let protocol = actions(&table, &written, "protocol").await?;
     assert_eq!(protocol[0]["readerFeatures"], json!(["columnMapping"]));
@@ -131,7 +131,7 @@ async fn columns_have_the_names_of_the_log() -> Result<()> {
     Ok(())
 }
 
-/// So many columns as writers index, those within structs counted one by one.
+/// As many columns as writers index; nested columns count individually.
 ///
 /// protocol: checkpoints.14
 #[tokio::test]
@@ -167,7 +167,8 @@ async fn the_first_columns_are_there_as_columns() -> Result<()> {
     Ok(())
 }
 
-/// A table without statistics columns, partitions or files: nothing of it is an empty struct, which Parquet does not have.
+/// A table without statistics columns, partitions or files: no column is an empty struct, which Parquet does not
+/// support.
 #[tokio::test]
 async fn a_table_of_nothing_has_a_checkpoint() -> Result<()> {
     let nothing =
@@ -192,7 +193,7 @@ async fn a_table_of_nothing_has_a_checkpoint() -> Result<()> {
     Ok(())
 }
 
-/// Bounds that the text of an add has for a variant stay in the text alone: as columns there is only the count of NULLs.
+/// Bounds of a variant in an add's JSON remain in the JSON only; as a column, a variant has only its null count.
 ///
 /// protocol: beyond:variant.5
 #[tokio::test]

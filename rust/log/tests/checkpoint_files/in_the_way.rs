@@ -1,4 +1,4 @@
-//! What is there already: a checkpoint of the same version, and a hint that names another.
+//! Existing files: a checkpoint of the same version, and a hint that names another one.
 
 use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
 use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
@@ -20,7 +20,7 @@ async fn a_checkpoint_that_is_there_is_left() -> Result<()> {
         let snapshot = table.open().await?;
         let written = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
         let before = table.read(&written.path).await?;
-        // One who knows it from opening the table, and one who does not.
+        // One snapshot knows the checkpoint from opening the table, the other does not.
         for snapshot in [snapshot, table.open().await?] {
             table.scripted().forget();
             let again = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
@@ -37,7 +37,7 @@ async fn a_checkpoint_that_is_there_is_left() -> Result<()> {
     Ok(())
 }
 
-/// One that cannot be read stands for nothing, and is not counted as done.
+/// An unreadable checkpoint does not count as a checkpoint of the version.
 #[tokio::test]
 async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
@@ -51,7 +51,7 @@ async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
     Ok(())
 }
 
-/// A store that does not answer says nothing about what stands there.
+/// If the store does not respond, an existing checkpoint is not reported as damaged.
 #[tokio::test]
 async fn a_checkpoint_in_the_way_that_cannot_be_asked_is_not_called_damaged() -> Result<()> {
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
@@ -72,7 +72,8 @@ async fn a_checkpoint_in_the_way_that_cannot_be_asked_is_not_called_damaged() ->
     Ok(())
 }
 
-/// One in several parts stands for the version; the hint, which cannot say so of it, is left alone.
+/// A multi-part checkpoint counts as the checkpoint of its version; the hint, which could not describe it, is
+/// unchanged.
 #[tokio::test]
 async fn a_checkpoint_of_parts_has_no_hint_of_ours() -> Result<()> {
     let mut table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
@@ -89,7 +90,7 @@ async fn a_checkpoint_of_parts_has_no_hint_of_ours() -> Result<()> {
     Ok(())
 }
 
-/// A damaged one with an id takes nobody's name: the classic one is written beside it.
+/// A damaged checkpoint with an id does not conflict with other names: the classic one is written next to it.
 #[tokio::test]
 async fn a_damaged_checkpoint_with_an_id_is_in_nobodys_way() -> Result<()> {
     for is_v2 in [false, true] {
@@ -123,12 +124,12 @@ async fn the_hint_never_goes_back() -> Result<()> {
     let version = |number| Version::try_new(number);
     assert!(matches!(write(2).await?.hint, HintOutcome::Written));
     assert_eq!(hint().await, Hint::Version(version(2)?));
-    // An older one leaves it; a newer one moves it.
+    // A checkpoint of an older version leaves the hint unchanged; one of a newer version updates it.
     assert!(matches!(write(1).await?.hint, HintOutcome::Stays(two) if two == version(2)?));
     assert_eq!(hint().await, Hint::Version(version(2)?));
     assert!(matches!(write(3).await?.hint, HintOutcome::Written));
     assert_eq!(hint().await, Hint::Version(version(3)?));
-    // What cannot be read is written over, as is one that is gone: also for a checkpoint that was there.
+    // An unreadable or missing hint is overwritten, also for an existing checkpoint.
     for broken in [
         Some("{\"version\":"),
         Some("{\"version\":9,\"checksum\":\"00\"}"),
@@ -143,9 +144,9 @@ async fn the_hint_never_goes_back() -> Result<()> {
         assert!(!again.is_new && matches!(again.hint, HintOutcome::Written));
         assert_eq!(hint().await, Hint::Version(version(3)?));
     }
-    // One of the same version stays.
+    // A hint of the same version is unchanged.
     assert!(matches!(write(3).await?.hint, HintOutcome::Stays(three) if three == version(3)?));
-    // One of a version that is not there yet stays too: it is newer, whatever it is.
+    // A hint of a future version is unchanged too, because it is newer.
     table
         .put("_delta_log/_last_checkpoint", b"{\"version\":7}".to_vec())
         .await?;
@@ -153,7 +154,7 @@ async fn the_hint_never_goes_back() -> Result<()> {
     Ok(())
 }
 
-/// A hint is read up to a megabyte; one that is larger is none, and is written over.
+/// A hint is read up to one megabyte; a larger one is invalid and overwritten.
 #[tokio::test]
 async fn a_hint_beyond_all_measure_is_written_over() -> Result<()> {
     const MOST: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! How the actions lie in a checkpoint's file, and what its hint says of it.
+//! The layout of actions in a checkpoint file, and its description in the hint.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::actions::{actions, first, named, names, one_column, v2};
 
 const HINT: &str = "_delta_log/_last_checkpoint";
 
-/// What the actions of each row group are, and how many.
+/// The kind of the actions of each row group, and their number.
 fn groups(file: &[u8]) -> Result<Vec<(String, i64)>> {
     let bytes = Bytes::copy_from_slice(file);
     let reader = SerializedFileReader::new(bytes)
@@ -44,7 +44,7 @@ fn groups(file: &[u8]) -> Result<Vec<(String, i64)>> {
     Ok(found)
 }
 
-/// Those who read files alone leave the tombstones' part of the file unread; what waits for it is bounded.
+/// Readers of live files skip the tombstones' row groups; the buffer of tombstones is bounded.
 #[tokio::test]
 async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
     const EACH: usize = 30_001;
@@ -72,7 +72,7 @@ async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
         "{groups:?}"
     );
     assert_eq!(removes.iter().sum::<i64>(), 3 * EACH as i64);
-    // Two thirds come first, and the rest when all is said; of the first there is one group as large as they may be.
+    // Two thirds are written first, and the rest at the end; of the first, one group has the maximum size.
     assert_eq!((groups.len(), removes.len()), (4, 3), "{groups:?}");
     assert_eq!(removes.iter().max(), Some(&65_536), "{groups:?}");
     let gone = names(&actions(&table, &written, "remove").await?, "path");
@@ -80,7 +80,7 @@ async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
     Ok(())
 }
 
-/// The hint of a checkpoint with an id names the file, and says the same when it is written again from what stands.
+/// The hint of a checkpoint with an id names the file, and is the same if written again from the existing checkpoint.
 ///
 /// protocol: last-checkpoint-file-schema-json-checksum.1
 #[tokio::test]
@@ -125,7 +125,8 @@ async fn the_hint_names_the_top_level_of_a_checkpoint_with_an_id() -> Result<()>
     Ok(())
 }
 
-/// A commit that is so large that it is decoded in pieces is written down as a whole, but for what went since.
+/// All actions of a commit that is large enough to be decoded in parts are in the checkpoint, except files removed
+/// since.
 #[tokio::test]
 async fn a_large_commit_is_written_down_whole() -> Result<()> {
     const LARGE_BYTES: usize = 32 << 20;
@@ -145,7 +146,7 @@ async fn a_large_commit_is_written_down_whole() -> Result<()> {
         .map(|number| format!("f{number}"))
         .collect();
     expected.sort();
-    // From a store it comes in one go, and from a disk many places are read at once.
+    // A store returns the file in one response; on a disk, several ranges are read concurrently.
     let folder = tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
     for location in [table.location(), table.copy_to(folder.path()).await?] {
         let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;

@@ -1,4 +1,4 @@
-//! Which actions a checkpoint leaves out: what has expired, and what a later commit has overruled.
+//! Actions that a checkpoint omits: expired ones, and ones that a later commit overrides.
 
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_protocol::Result;
@@ -47,7 +47,7 @@ async fn what_has_expired_is_left_out() -> Result<()> {
             &["early", "late", "timeless"],
             &["early", "late", "timeless"],
         ),
-        // From a checkpoint that has them, and the commits after it.
+        // From a checkpoint that contains them, and the commits after it.
         (2, 10_001, &["newest"], &["timeless"]),
     ] {
         let snapshot = table.open_at(version).await?;
@@ -68,7 +68,7 @@ async fn what_has_expired_is_left_out() -> Result<()> {
     Ok(())
 }
 
-/// A file that comes back is no tombstone, also where its tombstone stands in a top level in JSON.
+/// A re-added file is not a tombstone, even if its tombstone is in a JSON top level.
 ///
 /// protocol: action-reconciliation.1
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn what_comes_back_is_no_tombstone() -> Result<()> {
     Ok(())
 }
 
-/// Of a row group of any size, read in many batches, each action goes by its own place.
+/// Actions of a large row group, read in many batches, are selected individually.
 #[tokio::test]
 async fn what_stands_in_a_large_row_group_is_kept_and_nothing_else() -> Result<()> {
     const FILES: usize = 70_000;
@@ -116,7 +116,7 @@ async fn what_stands_in_a_large_row_group_is_kept_and_nothing_else() -> Result<(
     Ok(())
 }
 
-/// Neither as actions nor as columns, by either spec.
+/// Omitted both as actions and as columns, in both specs.
 ///
 /// protocol: checkpoints.12
 #[tokio::test]

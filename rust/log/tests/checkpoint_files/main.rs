@@ -1,4 +1,4 @@
-//! What a checkpoint is made of: names, sidecars, columns, what has expired, and the hint that names it.
+//! Contents of a checkpoint: names, sidecars, columns, expired actions, and the hint.
 
 mod actions;
 mod columns;
@@ -39,8 +39,8 @@ async fn a_classic_checkpoint_is_one_file() -> Result<()> {
     Ok(())
 }
 
-/// A top level has neither adds nor removes beside sidecars, each sidecar has a name of its own and its size, and
-/// together they say everything once.
+/// With sidecars, a top level contains no adds or removes; each sidecar has a unique name and its size, and together
+/// they contain each action once.
 ///
 /// protocol: checkpoints.4, uuid-named-checkpoint.1, v2-spec.1, v2-spec.2, v2-spec.3, checkpoint-metadata.2
 /// protocol: handling-backward-compatibility-while-moving-to-uuid-named-v2-checkpoints.1
@@ -69,7 +69,7 @@ async fn sidecars_hold_so_many_actions_and_no_more() -> Result<()> {
         );
         let sidecars: Vec<&Value> = top.iter().filter_map(|action| action.get("sidecar")).collect();
         assert_eq!(sidecars.len(), expected);
-        // delta-spark asks a top level for adds and removes, and fails where it has no such columns.
+        // delta-spark reads adds and removes from the top level, and fails if these columns are missing.
         let columns = columns_of(&table.read(&written.path).await?)?;
         for column in ["add.path", "add.partitionValues.key_value.key", "remove.path"] {
             assert!(columns.iter().any(|found| found == column), "{columns:?}");
@@ -96,7 +96,7 @@ async fn sidecars_hold_so_many_actions_and_no_more() -> Result<()> {
     Ok(())
 }
 
-/// Clients that do not know the feature find a classic name, and the protocol behind it.
+/// Clients without the feature find a classic name, and in it the protocol.
 ///
 /// protocol: classic-checkpoint.2
 #[tokio::test]
@@ -121,7 +121,8 @@ async fn a_classic_name_stands_beside_one_with_an_id() -> Result<()> {
     Ok(())
 }
 
-/// Files in parts say the same as those that are held, on a store and on a disk, and a checkpoint that came first stays.
+/// Files uploaded in parts equal those uploaded at once, on a store and on a disk, and an existing checkpoint is not
+/// overwritten.
 #[tokio::test]
 async fn a_large_checkpoint_goes_in_parts() -> Result<()> {
     let folder = tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Versions that no checkpoint is written of.
+//! Versions of which no checkpoint is written.
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
@@ -51,7 +51,7 @@ async fn what_is_not_known_is_refused_before_a_byte_is_written() -> Result<()> {
         assert!(error.is_some_and(|error| error.hint_text().is_some()));
         assert_eq!(table.scripted().report().count(RequestKind::Put), 0);
     }
-    // Checkpoint protection asks for nothing but that.
+    // Checkpoint protection requires nothing else.
     let protected = features(&["vacuumProtocolCheck", "checkpointProtection"]);
     let table = TableBuilder::of(&[protected]).await?;
     assert!(
@@ -62,7 +62,7 @@ async fn what_is_not_known_is_refused_before_a_byte_is_written() -> Result<()> {
     Ok(())
 }
 
-/// A commit that only its catalog has is no part of `_delta_log` yet.
+/// A commit that only its catalog has is not part of `_delta_log` yet.
 ///
 /// protocol: checkpoints.9, catalog:maintenance-operations-on-catalog-managed-tables.1
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Cleanups that are cut off anywhere, or run twice at once: what is left can be read, and cleaned up again.
+//! Cleanups that are interrupted anywhere or run concurrently: the remaining log is readable, and can be cleaned up
+//! again.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +20,8 @@ use serde_json::json;
 use super::seen::{assert_readable_from, long_after, names};
 use super::table::table;
 
-/// The store stops answering at any request, for once or for good, whatever became of that one: every version that is
-/// shown then can be read, the newest is the same, and who cleans up again comes to the same end.
+/// The store stops responding at any request, once or permanently, whether or not the request was executed: then every
+/// listed version is readable, the newest is unchanged, and another cleanup has the same result.
 ///
 /// protocol: checkpoints.3
 #[tokio::test]
@@ -67,12 +68,12 @@ async fn a_crash_at_any_request_leaves_a_table_that_opens() -> Result<()> {
     Ok(())
 }
 
-/// Names without what is different each time: their number and lengths.
+/// Names reduced to their lengths, since ids differ each time.
 fn name_lengths(names: &BTreeSet<String>) -> Vec<usize> {
     names.iter().map(String::len).collect()
 }
 
-/// Files that another cleaner has deleted meanwhile are as good as deleted.
+/// A file that was concurrently deleted by another cleanup counts as deleted.
 #[tokio::test]
 async fn two_may_clean_up_at_once() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
@@ -98,8 +99,8 @@ async fn two_may_clean_up_at_once() -> Result<()> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-    /// Logs of any form with anything in them, cut off after any number of deletions: the newest state is the same, every
-    /// version from the oldest kept on can be read, and whoever goes on cleaning comes to an end.
+    /// Logs of any form, interrupted after any number of deletions: the newest state is unchanged, every version from
+    /// the oldest kept one on is readable, and further cleanups complete.
     ///
     /// protocol: metadata-cleanup.1, checkpoints.3
     #[test]

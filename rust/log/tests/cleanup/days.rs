@@ -1,4 +1,4 @@
-//! When something has expired: by in-commit timestamps, by the times of files, and never before.
+//! When log files expire: by in-commit timestamps, by modification times, and never too early.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use serde_json::json;
 use super::seen::{DAY_MS, assert_readable_from, names, version};
 use super::table::{LEFT_BEHIND, first_actions, table};
 
-/// Who comes within the retention, or the day in which a checkpoint may still be in progress, finds nothing to do.
+/// Within the retention, or within the day in which a checkpoint may still be in progress, nothing is deleted.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn nothing_goes_before_its_time() -> Result<()> {
         assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
         assert_eq!(names(&table).await?, before);
     }
-    // After two days what nobody names has been left behind; the log itself is kept for a month.
+    // After two days orphaned files are deleted; the log itself is retained for a month.
     let cleaned = clean_up(&snapshot, now_ms() + 2 * DAY_MS).await?;
     assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
     let gone: BTreeSet<String> = before.difference(&names(&table).await?).cloned().collect();
@@ -43,14 +43,14 @@ async fn nothing_goes_before_its_time() -> Result<()> {
     Ok(())
 }
 
-/// The commit's own time counts where commits have one, whatever the files' times are.
+/// The in-commit timestamp is used if enabled, whatever the modification times are.
 ///
 /// protocol: metadata-cleanup.1, recommendations-for-readers-of-tables-with-in-commit-timestamps.2
 #[tokio::test]
 async fn days_go_by_in_commit_timestamps() -> Result<()> {
     let enabled =
         json!({"delta.enableInCommitTimestamps": "true", "delta.logRetentionDuration": "interval 30 days"});
-    // Version n was committed on day 10n; what is older than 30 days at midnight has expired.
+    // Version n was committed on day 10n; at midnight, everything older than 30 days has expired.
     for (day, kept) in [
         (50, Some(2)),
         (49, None),
@@ -70,7 +70,8 @@ async fn days_go_by_in_commit_timestamps() -> Result<()> {
     Ok(())
 }
 
-/// Where the first commits have no time of their own, their files' times count, up to when the others have one.
+/// For commits before in-commit timestamps were enabled, modification times are used, capped by the enablement
+/// timestamp.
 ///
 /// protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.3,
 /// recommendations-for-readers-of-tables-with-in-commit-timestamps.5
@@ -81,7 +82,7 @@ async fn commits_from_before_in_commit_timestamps_go_by_their_files() -> Result<
         "delta.inCommitTimestampEnablementVersion": "6",
         "delta.inCommitTimestampEnablementTimestamp": (60 * DAY_MS).to_string(),
     });
-    // The files are of today, long after the times that the later commits hold.
+    // The files are from today, long after the in-commit timestamps.
     for (day, kept) in [(85, None), (90, Some(5)), (109, Some(5)), (110, Some(8))] {
         let table = table(Layout::Classic, &enabled).await?;
         let cleaned = clean_up(&table.open().await?, day * DAY_MS).await?;
@@ -90,7 +91,7 @@ async fn commits_from_before_in_commit_timestamps_go_by_their_files() -> Result<
     Ok(())
 }
 
-/// On a disk: by the files' own times, and through symbolic links nothing goes that is not the table's.
+/// On a disk: modification times are used, and files outside the table are never deleted through symbolic links.
 #[tokio::test]
 #[expect(
     clippy::disallowed_methods,
@@ -100,7 +101,7 @@ async fn days_go_by_the_times_of_files() -> Result<()> {
     let table = table(Layout::V2(CheckpointFormat::Parquet, 1), &json!({})).await?;
     let folder = tempfile::tempdir().expect("a folder");
     let location = table.copy_to(folder.path()).await?;
-    // Version n was written at the first moment of day 1000 + n, and so was all that speaks of it.
+    // Version n and all its files were written at the start of day 1000 + n.
     for name in names(&table).await? {
         let digits = name.trim_start_matches("_sidecars/").trim_start_matches('.');
         let number: u64 = digits
@@ -139,14 +140,14 @@ async fn days_go_by_the_times_of_files() -> Result<()> {
     Ok(())
 }
 
-/// The day is the store's, whose clock stamps the files. A machine whose clock is far ahead of it deletes nothing that other
-/// writers still follow, and one whose clock is far behind deletes what has expired.
+/// Expiry uses the store's clock, which stamps the files. A machine whose clock is far ahead deletes nothing that other
+/// writers still need, and one whose clock is far slow deletes what has expired.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
 async fn the_day_is_the_stores() -> Result<()> {
     let days = |days: u64| Duration::from_secs(days * 86_400);
-    // Only after the store's clock has gone on for more than 30 days have the first commits expired.
+    // The first commits expire only after the store's clock has advanced more than 30 days.
     for (written, cleaned, is_expired) in [
         (days(0), days(0), false),
         (days(40), days(40), false),
@@ -195,8 +196,8 @@ async fn the_day_is_the_stores() -> Result<()> {
     Ok(())
 }
 
-/// Writers whose clocks are 40 days behind the store's: their commits expire at once by their in-commit timestamps, and are
-/// kept for an hour after the store wrote them.
+/// Writers whose clocks are 40 days slower than the store's: their commits immediately expire by in-commit timestamp, but
+/// are retained for an hour after the store wrote them.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
@@ -218,7 +219,7 @@ async fn commits_just_written_are_kept_whatever_their_in_commit_timestamps() -> 
     Ok(())
 }
 
-/// A table whose cleanup is refused is not asked for the time either: nothing is written.
+/// A refused cleanup does not probe the store's time: nothing is written.
 #[tokio::test]
 async fn a_refused_cleanup_writes_nothing() -> Result<()> {
     let mut first = TableBuilder::first_actions();

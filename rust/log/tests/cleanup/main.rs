@@ -1,4 +1,4 @@
-//! Metadata cleanup: what has expired goes, what is needed stays, and a crash anywhere hurts nobody.
+//! Metadata cleanup: expired files are deleted, required ones retained, and a crash at any point is harmless.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 mod crashes;
@@ -16,7 +16,8 @@ use serde_json::json;
 use self::seen::{assert_readable_from, long_after, names, version};
 use self::table::{LAYOUTS, table};
 
-/// The newest checkpoint that is old enough stays with all that is behind it; of every form, what is before it goes.
+/// The newest checkpoint that is old enough is retained with everything after it; everything before is deleted, in
+/// every form.
 ///
 /// protocol: metadata-cleanup.1, checkpoints.3
 #[tokio::test]
@@ -35,7 +36,7 @@ async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
         assert_eq!(said, cleaned.deleted, "{how}: what was planned was done");
         let after = names(&table).await?;
         assert_eq!(before.len() - after.len(), cleaned.deleted.len(), "{how}");
-        // What is left: two commits and checksums, and the checkpoint's files.
+        // Remaining: two commits and checksums, and the checkpoint's files.
         for name in &after {
             let is_new = name.trim_start_matches("_sidecars/") >= "00000000000000000008";
             assert!(is_new, "{how}: {name} is left");
@@ -52,7 +53,7 @@ async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
         assert_eq!(count(&cleaned, Expired::Compaction), 2, "{how}");
         assert_eq!(count(&cleaned, Expired::BeforeCheckpoint), 16, "{how}");
         assert_readable_from(&table, 8, &how).await?;
-        // Nothing is left to be done.
+        // Nothing is left to do.
         let again = clean_up(&snapshot, long_after()).await?;
         assert_eq!(
             (again.plan.kept, again.deleted.len()),
@@ -71,7 +72,7 @@ fn count(cleaned: &CleanedUp, why: Expired) -> usize {
         .count()
 }
 
-/// What lies among the sidecars and is none is nobody's business.
+/// Foreign files among the sidecars are ignored.
 #[tokio::test]
 async fn only_sidecars_are_taken_for_sidecars() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;

@@ -1,4 +1,5 @@
-//! A checkpoint proves itself, and that nobody goes by an older one, before what it stands for goes.
+//! Before files are deleted, cleanup verifies the checkpoint that replaces them, and that `_last_checkpoint` does not
+//! name an older one.
 
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::store_error::store_error;
@@ -13,13 +14,13 @@ use serde_json::json;
 use super::seen::{assert_readable_from, long_after, names, version};
 use super::table::{LAYOUTS, table};
 
-/// A checkpoint that cannot be read stands for nothing: the commits are cut at an older one, or not at all.
+/// An unreadable checkpoint replaces nothing: cleanup uses an older one, or deletes nothing.
 #[tokio::test]
 async fn a_checkpoint_proves_itself_before_what_it_stands_for_goes() -> Result<()> {
     for layout in LAYOUTS {
         let how = format!("{layout:?}");
         let table = table(layout, &json!({})).await?;
-        // Of the newest two one file each is spoilt, which may be a part or a sidecar.
+        // One file of each of the newest two is damaged; it may be a part or a sidecar.
         for number in [8, 5] {
             let of_it = |name: &&String| {
                 name.contains(&format!("{number:020}.checkpoint")) && name.ends_with(".parquet")
@@ -39,7 +40,7 @@ async fn a_checkpoint_proves_itself_before_what_it_stands_for_goes() -> Result<(
                 "{how}"
             );
         }
-        // Nobody knows which sidecars a spoilt top level names, so all stay; of a whole one those that it names.
+        // The sidecars of a damaged top level are unknown, so all are retained; for an intact one, those that it names.
         let left = names(&table).await?;
         let is_spoilt_top = matches!(layout, Layout::ClassicV2(_));
         let has_orphan = left.contains("_sidecars/orphan.parquet");
@@ -57,7 +58,7 @@ async fn a_checkpoint_proves_itself_before_what_it_stands_for_goes() -> Result<(
     Ok(())
 }
 
-/// A file whose bytes of one column are spoilt.
+/// A file with one damaged column.
 fn with_spoilt_column(file: bytes::Bytes, column: &str) -> Vec<u8> {
     let reader = SerializedFileReader::new(file.clone()).expect("a Parquet file");
     let mut spoilt = file.to_vec();
@@ -73,7 +74,7 @@ fn with_spoilt_column(file: bytes::Bytes, column: &str) -> Vec<u8> {
     spoilt
 }
 
-/// Nobody opens a table for its tombstones, and yet they must not be lost with the commits that hold them.
+/// Opening a table does not read tombstones, but they must not be lost with the commits that contain them.
 #[tokio::test]
 async fn a_checkpoint_proves_its_tombstones_too() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
@@ -94,7 +95,7 @@ async fn a_checkpoint_proves_its_tombstones_too() -> Result<()> {
     Ok(())
 }
 
-/// The checkpoint that the hint names stays, and all behind it: there are readers who go by nothing else.
+/// The checkpoint that the hint names is retained with everything after it: some readers rely on the hint alone.
 #[tokio::test]
 async fn a_hint_never_comes_to_name_what_is_gone() -> Result<()> {
     for (hint, kept) in [

@@ -1,4 +1,4 @@
-//! What nothing is deleted of: protected checkpoints, damage, tables that keep their log or that nobody here understands.
+//! When nothing is deleted: protected checkpoints, damage, disabled cleanup, unsupported features.
 
 use deltaic_log::Snapshot;
 use deltaic_log::cleanup::{Kept, clean_up};
@@ -16,7 +16,8 @@ use serde_json::json;
 use super::seen::{long_after, names, version};
 use super::table::{LAYOUTS, LEFT_BEHIND, first_actions, table, table_of};
 
-/// Protected checkpoints go with all that is before them, or where every protocol of what goes is understood.
+/// Protected checkpoints are deleted together with everything before them, or if every protocol of the deleted versions
+/// is supported.
 ///
 /// protocol: beyond:checkpoint-protection.1
 #[tokio::test]
@@ -36,7 +37,7 @@ async fn protected_checkpoints_go_in_one_go_or_when_they_are_understood() -> Res
                 let properties = json!({"delta.requireCheckpointProtectionBeforeVersion": protected});
                 let mut table = table_of(layout, &properties, Some(protocol)).await?;
                 if !is_in_commit {
-                    // The protocol is told by a checkpoint alone, since the log begins there.
+                    // Only a checkpoint contains the protocol, since the log begins there.
                     for number in 0..3 {
                         table.delete(&format!("_delta_log/{number:020}.json")).await?;
                     }
@@ -51,7 +52,7 @@ async fn protected_checkpoints_go_in_one_go_or_when_they_are_understood() -> Res
             }
         }
     }
-    // Where a commit among them is damaged nobody knows.
+    // If a commit among them is damaged, the protocols are unknown.
     let table = table(
         Layout::Classic,
         &json!({"delta.requireCheckpointProtectionBeforeVersion": "9"}),
@@ -68,14 +69,14 @@ async fn protected_checkpoints_go_in_one_go_or_when_they_are_understood() -> Res
     Ok(())
 }
 
-/// Damage is not cleaned away: where what is kept is not whole, every file stays.
+/// Damage is not cleaned up: if the retained log is incomplete, no file is deleted.
 #[tokio::test]
 async fn of_a_damaged_log_no_file_goes() -> Result<()> {
     for damage in ["00000000000000000009.json", "00000000000000000008.json"] {
         let table = table(Layout::Classic, &json!({})).await?;
         let snapshot = table.open().await?;
         table.delete(&format!("_delta_log/{damage}")).await?;
-        // A commit is missing that the one behind it needs; the checkpoint of 8 is spoilt besides.
+        // A commit that the next one requires is missing; the checkpoint of version 8 is damaged as well.
         table
             .put(
                 "_delta_log/00000000000000000010.json",
@@ -111,7 +112,7 @@ async fn a_table_that_keeps_its_log_keeps_all_of_it() -> Result<()> {
     Ok(())
 }
 
-/// Another writer's word counts that came after the snapshot.
+/// Changes by another writer after the snapshot are respected.
 #[tokio::test]
 async fn the_newest_versions_rules_count() -> Result<()> {
     let mut table = table(Layout::Classic, &json!({})).await?;
@@ -184,7 +185,7 @@ async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
     Ok(())
 }
 
-/// Where readers are led to start is asked first: where the store does not say, what it names could go.
+/// The hint is read first: if it is unreadable, cleanup could delete the checkpoint that it names.
 #[tokio::test]
 async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
@@ -202,7 +203,7 @@ async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
     Ok(())
 }
 
-/// A store that does not answer says nothing about a checkpoint: it is not stepped over as one that is damaged.
+/// An unavailable checkpoint is not skipped like a damaged one.
 #[tokio::test]
 async fn nothing_goes_while_a_checkpoint_cannot_be_asked() -> Result<()> {
     for layout in LAYOUTS {
@@ -219,7 +220,7 @@ async fn nothing_goes_while_a_checkpoint_cannot_be_asked() -> Result<()> {
     Ok(())
 }
 
-/// A folder that cannot be listed is not an empty one: the cleanup fails, or tells what it passed over.
+/// A folder that cannot be listed is not treated as empty: the cleanup fails, or reports that it skipped the folder.
 #[tokio::test]
 async fn a_folder_that_cannot_be_listed_is_told() -> Result<()> {
     const LISTINGS: [RequestKind; 3] = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];

@@ -1,4 +1,4 @@
-//! What is seen of a table behind a cleanup: the names that are left, and the versions that can still be read.
+//! The state of a table after a cleanup: remaining names, and readable versions.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(crate) fn version(number: usize) -> Version {
     Version::try_new(i64::try_from(number).unwrap_or(i64::MAX)).expect("a version")
 }
 
-/// A day on which everything that a test writes has long expired.
+/// A day on which every file of a test has long expired.
 pub(crate) fn long_after() -> i64 {
     now_ms() + 40 * DAY_MS
 }
@@ -35,7 +35,7 @@ pub(crate) async fn names(table: &TableBuilder) -> Result<BTreeSet<String>> {
     Ok(listed.iter().map(|object| below(&object.location)).collect())
 }
 
-/// Every version that a listing shows can be opened and is what the oracle says; they are those from `oldest` on.
+/// Every listed version can be opened and agrees with the oracle; these are the versions from `oldest` on.
 pub(crate) async fn assert_readable_from(table: &TableBuilder, oldest: usize, how: &str) -> Result<()> {
     let newest = table.commits().len() - 1;
     let listing = Listing::whole(&table.location()).await?;

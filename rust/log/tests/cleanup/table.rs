@@ -1,4 +1,4 @@
-//! The table that is cleaned up: checkpoints, checksums and compactions between its commits, and what others left behind.
+//! The table that is cleaned up: checkpoints, checksums and compactions between its commits, and orphaned files.
 
 use deltaic_protocol::Result;
 use deltaic_protocol::log_path::CheckpointFormat;
@@ -19,19 +19,19 @@ pub(crate) const LAYOUTS: [Layout; 5] = [
     Layout::V2(CheckpointFormat::Parquet, 2),
 ];
 
-/// What others left behind: a commit that was never made, a probe, and a sidecar that no checkpoint names.
+/// Orphaned files: the temporary file of an aborted commit, a probe, and an unreferenced sidecar.
 pub(crate) const LEFT_BEHIND: [&str; 3] = [
     ".00000000000000000007.json.3a0d65cd-4056-49b8-937b-95f9e0ee90e5.tmp",
     "_probe-3a0d65cd-4056-49b8-937b-95f9e0ee90e5",
     "_sidecars/orphan.parquet",
 ];
 
-/// Ten commits, checkpoints at 2, 5 and 8, checksums, compactions; a sidecar and a commit that were left behind.
+/// Ten commits, checkpoints at 2, 5 and 8, checksums, compactions, an orphaned sidecar and an aborted commit.
 pub(crate) async fn table(layout: Layout, properties: &Value) -> Result<TableBuilder> {
     table_of(layout, properties, None).await
 }
 
-/// The same; its versions 1 and 2 have another protocol where one is given.
+/// The same, optionally with another protocol in versions 1 and 2.
 pub(crate) async fn table_of(
     layout: Layout,
     properties: &Value,

@@ -1,5 +1,4 @@
-//! Acknowledgements that are lost, in many runs that can be run again: no commit is made twice, and none that was made is
-//! told as a failure.
+//! Lost responses in many reproducible runs: no commit is duplicated, and no successful commit is reported as failed.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -15,11 +14,11 @@ use super::table::{commit, found, open, table, win};
 
 const RUNS: u64 = 128;
 
-/// How many operations each run makes.
+/// Operations per run.
 const OPERATIONS: i64 = 3;
 
-/// Every answer to a put may be lost, done or not, and others win in between: every operation ends well, at the first try,
-/// and is there once.
+/// Each response to a put may be lost, whether or not it was executed, and others win in between: every operation
+/// succeeds at the first attempt and is committed once.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Result<()> {
     let (mut doubled, mut failed, mut lost) = (0, 0, 0);
@@ -29,7 +28,7 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
         let mut table = table().await?;
         let old = open(&table.location()).await?;
         win(&mut table, i64::try_from(chance.below(4)).unwrap_or(0)).await?;
-        // Fewer in a row than those after which a store is given up.
+        // Fewer consecutive losses than the limit after which a commit fails.
         for put in 0..40 {
             let fault = [None, Some(Fault::AnswerLost), Some(Fault::RequestLost)][chance.below(3)];
             if let Some(fault) = fault.filter(|_| put % 8 != 7) {
@@ -45,7 +44,7 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
                 _ => open(&table.location()).await?,
             };
             let before = table.scripted().faults_met();
-            // One's own commit is nobody else's: it was made, and not found done already.
+            // A writer recognizes its own commit: it reports a commit, not a skipped operation.
             let said = commit(&read, number, None).await;
             failed += usize::from(!said.is_ok_and(|said| !said.skipped));
             lost += table.scripted().faults_met() - before;
@@ -60,16 +59,16 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
     Ok(())
 }
 
-/// When a writer is cut off that waits for something.
+/// The state of an operation when its writer is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// It is done, and the writer does not hear of it.
+    /// It is done, and the writer does not receive the result.
     Done,
-    /// It goes on meanwhile.
+    /// It is still running.
     UnderWay,
 }
 
-/// Does work until it has waited so many times, and lets go of it then.
+/// Runs a future until it has been pending this number of times, then drops it.
 async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Cut) -> Option<T> {
     let mut work = pin!(work);
     let mut left = waits;
@@ -89,8 +88,8 @@ async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Cut) -> Op
     .await
 }
 
-/// On a local file system it is the writer that is lost, in the middle of whatever it waits for; the next one runs the same
-/// operation again, while the last step of the one before may still be under way.
+/// On a local file system the writer itself is lost at any await point; the next one runs the same operation again,
+/// while the last step of the previous one may still be running.
 #[tokio::test]
 async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing() -> Result<()> {
     let (mut doubled, mut failed, mut lost, mut done) = (0, 0, 0, 0);

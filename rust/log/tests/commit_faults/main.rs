@@ -1,7 +1,7 @@
-//! A whole commit on a store that fails: removes, adds, row ids and times rebased over two winners, every request in turn
-//! and in every way; writers that are cut off between any two requests; and acknowledgements that are lost.
+//! A complete commit on a failing store: removes, adds, row ids and timestamps rebased over two winning commits, every
+//! request in turn with every fault; writers cut off between any two requests; and lost responses.
 //!
-//! Whatever happens, the table opens, what was said is so, nothing is there in part and nothing twice.
+//! In every case the table opens, the reported result is correct, and nothing is partially or doubly committed.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 mod lost_acknowledgements;
@@ -18,7 +18,7 @@ use deltaic_testkit::fault::{Fault, Rule};
 
 use self::table::{commit, found, names, open, table, win};
 
-/// What was said is so, and who runs the operation again makes it once.
+/// The reported result is correct, and running the operation again results in exactly one commit.
 async fn assert_honest(
     location: &Arc<TableLocation>,
     said: &Result<Committed>,
@@ -70,7 +70,8 @@ async fn a_rebased_commit_that_meets_a_fault_is_whole_or_not_there() -> Result<(
                     was_met |= table.scripted().faults_met() > 0;
                     table.scripted().heal();
                     assert!(fault != Fault::Slow || said.is_ok(), "{how}: {said:?}");
-                    // Nobody else has done it: whoever takes the own commit for another's would say so.
+                    // No other writer uses this application id: a skip would mean that the own commit was taken for
+                    // another's.
                     assert!(!said.as_ref().is_ok_and(|said| said.skipped), "{how}");
                     assert_honest(&table.location(), &said, winners, &how).await?;
                 }
@@ -87,7 +88,7 @@ async fn a_rebased_commit_that_meets_a_fault_is_whole_or_not_there() -> Result<(
     Ok(())
 }
 
-/// A writer that is gone between two requests, the last of them done or not, leaves a whole commit or none.
+/// A writer that is lost between two requests, the last of them executed or not, leaves a complete commit or none.
 #[tokio::test(start_paused = true)]
 async fn a_writer_that_is_cut_off_leaves_nothing_in_part() -> Result<()> {
     const REQUEST: Duration = Duration::from_secs(1);
@@ -104,7 +105,7 @@ async fn a_writer_that_is_cut_off_leaves_nothing_in_part() -> Result<()> {
             let before = found(&table.location(), 7, Some("old1"), &how).await?;
             assert!(before.len() <= 1, "{how}");
             let has_ended = said.is_ok();
-            // Who was cut off has heard nothing, and runs the operation again.
+            // The cut-off writer has no result, and runs the operation again.
             let said = match said {
                 Ok(said) => said,
                 Err(_) => commit(&open(&table.location()).await?, 7, Some("old1"))
@@ -125,7 +126,7 @@ async fn a_writer_that_is_cut_off_leaves_nothing_in_part() -> Result<()> {
     Ok(())
 }
 
-/// Where a commit is that was made before, or now.
+/// The version of a commit that was made before, or now.
 fn found_once(before: &[i64], now: &Committed) -> Version {
     let version = before.first().map(|version| Version::try_new(*version));
     version.transpose().expect("a version").unwrap_or(now.version)

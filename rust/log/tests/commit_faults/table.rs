@@ -1,4 +1,4 @@
-//! A table with row ids and times of its own, a commit that has to be rebased, and what the log shows of it.
+//! A table with row ids and in-commit timestamps, a commit that has to be rebased, and its traces in the log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use deltaic_protocol::{Result, Version};
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::{Value, json};
 
-/// Rows of the files that are there, of a winner's file, and of ours.
+/// Rows of the existing files, of a winning commit's file, and of our files.
 const ROWS: (i64, i64, [i64; 2]) = (10, 5, [3, 4]);
 
-/// The last version before any winner.
+/// The last version before any winning commit.
 const READ: i64 = 1;
 
 fn file(path: &str, rows: i64, first_row: i64, version: i64) -> Value {
@@ -35,7 +35,7 @@ fn mark(mark: i64) -> Value {
     json!({"domainMetadata": {"domain": "delta.rowTracking", "configuration": configuration, "removed": false}})
 }
 
-/// A table with row ids and times of its own, of two files.
+/// A table with row ids, in-commit timestamps and two files.
 pub(crate) async fn table() -> Result<TableBuilder> {
     let mut first = TableBuilder::first_actions();
     let features = ["inCommitTimestamp", "rowTracking", "domainMetadata"];
@@ -57,7 +57,7 @@ pub(crate) async fn table() -> Result<TableBuilder> {
     Ok(table)
 }
 
-/// Lets others win versions.
+/// Commits versions of other writers.
 pub(crate) async fn win(table: &mut TableBuilder, winners: i64) -> Result<()> {
     for number in 0..winners {
         let (version, first_row) = (READ + 1 + number, 2 * ROWS.0 + number * ROWS.1);
@@ -73,12 +73,12 @@ pub(crate) async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
     Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await
 }
 
-/// The files of a commit of ours, by its number.
+/// The files of our commit with this number.
 pub(crate) fn names(number: i64) -> [String; 2] {
     [format!("ours{number}a"), format!("ours{number}b")]
 }
 
-/// Takes a file away and brings two, in the name of an application that thereby comes to `number`.
+/// Removes a file and adds two, as version `number` of an application.
 pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>) -> Result<Committed> {
     let mut ours = Transaction::try_new(snapshot, Operation::Update, ensure_appendable)?;
     ours.options.isolation = Some(IsolationLevel::WriteSerializable);
@@ -93,7 +93,7 @@ pub(crate) async fn commit(snapshot: &Snapshot, number: i64, takes: Option<&str>
         ..Add::default()
     });
     ours.proposal.adds = adds.collect();
-    // A slow request takes longer than a commit without a deadline is tried.
+    // A slow request exceeds the default deadline of a commit.
     ours.options.deadline = Some(Deadline::after(Duration::MAX));
     ours.commit().await
 }
@@ -107,7 +107,7 @@ fn gone(path: &str) -> Add {
     }
 }
 
-/// Each version's actions; every version up to the newest is there.
+/// The actions of each version; every version up to the newest exists.
 async fn history(location: &Arc<TableLocation>) -> Result<Vec<Vec<Value>>> {
     let newest = open(location).await?.version().as_i64();
     let mut all = Vec::new();
@@ -134,7 +134,8 @@ fn mark_of(domain: &Value) -> Option<i64> {
     configuration["rowIdHighWaterMark"].as_i64()
 }
 
-/// The versions whose commits hold anything of ours; each holds all of it, numbered and timed behind the version before.
+/// The versions whose commits contain any of our actions; each contains all of them, with row ids and a timestamp that
+/// follow the previous version's.
 pub(crate) async fn found(
     location: &Arc<TableLocation>,
     number: i64,

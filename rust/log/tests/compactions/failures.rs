@@ -1,4 +1,4 @@
-//! Compactions on a store that fails: the file is whole or not there.
+//! Compactions on a failing store: the file is complete or missing.
 
 use deltaic_log::compaction::compact;
 use deltaic_protocol::{ErrorKind, Result};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::lines::version;
 
-/// Whatever request fails and however, the table is the same, and the file is whole or not there.
+/// For every request and every fault, the table is unchanged, and the file is complete or missing.
 #[tokio::test]
 async fn a_store_that_fails_harms_nothing() -> Result<()> {
     let faults = [
@@ -60,7 +60,7 @@ async fn a_store_that_fails_harms_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A commit so large that it comes in pieces is compacted whole or not at all.
+/// A commit large enough to be read in parts is compacted completely or not at all.
 #[tokio::test]
 async fn a_large_commit_that_ends_early_is_not_taken_for_the_commit() -> Result<()> {
     let tag = "x".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! Lines of a commit, actions that fill them, and versions.
+//! Lines of a commit, padded actions, and versions.
 
 use deltaic_protocol::Version;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Log compaction files that we write say what their commits say.
+//! Log compaction files written by deltaic agree with their commits.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 mod failures;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use self::lines::{lines, txn, version};
 
-/// Leaves nothing of a range but its compaction file to be read.
+/// Damages all files of a range except its compaction file.
 async fn spoil(table: &TableBuilder, from: usize, to: usize) -> Result<()> {
     for number in from..=to {
         table
@@ -32,8 +32,8 @@ async fn spoil(table: &TableBuilder, from: usize, to: usize) -> Result<()> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
-    /// Through the compaction file of any range the table is what its commits say, statistics and tombstones too: the
-    /// commits themselves are spoilt meanwhile.
+    /// With the compaction file of any range the table agrees with its commits, including statistics and tombstones;
+    /// the commits themselves are damaged first.
     ///
     /// protocol: action-reconciliation.1, action-reconciliation.2, action-reconciliation.3
     #[test]
@@ -53,14 +53,14 @@ proptest! {
                 return Ok(());
             };
             assert_eq!((written.made, written.actions), (Made::Now, expected.len()));
-            // Every line is one of the commits' own.
+            // Every line is a line of the commits.
             for line in table.read_actions(&written.path).await? {
                 assert!(commits[from..=to].iter().flatten().any(|action| *action == line), "{line}");
             }
             let statistics = statistics_facts(&snapshot).await?;
             let bytes = lines(&table.read_actions(&written.path).await?);
             spoil(&table, from, to).await?;
-            // It must not be older than the last commit that it stands for.
+            // It must not be older than the last commit that it replaces.
             table.put(&written.path, bytes).await?;
             let opened = table.open().await?;
             assert_eq!(facts(&opened).await?, replay(&commits).facts());
@@ -69,7 +69,7 @@ proptest! {
         })?;
     }
 
-    /// A check of the log, which replays the commits by itself, finds nothing wrong with the file.
+    /// A check of the log, which independently replays the commits, reports nothing for the file.
     #[test]
     fn a_check_finds_nothing_wrong(commits in history()) {
         prop_assume!(commits.len() > 1);
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// The example of the protocol's text.
+/// The example of the protocol.
 #[tokio::test]
 async fn the_protocols_own_example_comes_out() -> Result<()> {
     let info = json!({"commitInfo": {"operation": "WRITE"}});
@@ -129,7 +129,7 @@ async fn the_protocols_own_example_comes_out() -> Result<()> {
     Ok(())
 }
 
-/// The same file comes and goes with deletion vectors, a domain is removed, and fields that nobody knows are kept.
+/// The same file is removed and added with deletion vectors, a domain is removed, and unknown fields are retained.
 #[tokio::test]
 async fn vectors_tombstones_of_domains_and_unknown_fields_are_kept() -> Result<()> {
     let domain =

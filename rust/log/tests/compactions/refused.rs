@@ -1,4 +1,4 @@
-//! What no compaction file is made of: ranges that are none, damage, commits that only a catalog has.
+//! Ranges that are not compacted: invalid ranges, damage, and unpublished commits of a catalog.
 
 use deltaic_log::Snapshot;
 use deltaic_log::compaction::compact;
@@ -65,7 +65,7 @@ async fn damage_is_not_compacted() -> Result<()> {
         let mut table = TableBuilder::of(&[TableBuilder::first_actions(), vec![add("b", None)]]).await?;
         let snapshot_before = table.open().await?;
         table.commit(bad.clone()).await?;
-        // Behind a later protocol and a checkpoint the table opens; the commit is what it is.
+        // After a later protocol and a checkpoint the table opens; the commit itself is unchanged.
         table.commit(TableBuilder::first_actions()).await?;
         table
             .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
@@ -114,7 +114,7 @@ async fn of_a_table_with_a_catalog_only_published_commits_are_compacted() -> Res
         Some(ErrorKind::VersionNotFound)
     );
     assert!(compact(&snapshot, version(0), version(2)).await?.is_some());
-    // Another file under the version's name is not what the catalog has ratified.
+    // Another file with the version's name is not the commit that the catalog ratified.
     table.commit(vec![add("usurper", None)]).await?;
     let snapshot = Snapshot::load_with_tail(table.location(), &tail, None, LoadOptions::default()).await?;
     let usurped = compact(&snapshot, version(1), version(3)).await;

@@ -1,4 +1,4 @@
-//! Changes of the table by the library's own verbs, which make them anew after a winner, and replacements of it.
+//! Table changes through the library's API, which retries them after a winning commit, and replacements.
 
 use deltaic_log::transaction::{CommitOptions, Committed, IfExists, alter, create};
 use deltaic_protocol::{ErrorKind, Result};
@@ -10,7 +10,7 @@ use super::model::{State, Wish};
 use super::place::{Ended, Mishap};
 
 impl Machine {
-    /// Someone changes the table, maybe as it was long ago.
+    /// A writer changes the table, possibly based on an old version.
     pub(crate) async fn alter(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
@@ -51,7 +51,7 @@ impl Machine {
             format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
         });
         let has_outlived = self.outlived[writer];
-        // What is made anew stands on the newest version.
+        // A repeated change is based on the newest version.
         let stands_on = if again { self.history.newest() } else { read };
         self.judge_change(&ended, &wish, (read, stands_on), has_outlived)
             .await?;
@@ -96,7 +96,7 @@ impl Machine {
                 let is_refused = after.iter().any(Option::is_none) || change.may_be_refused();
                 let may_fail = match error.kind() {
                     ErrorKind::CommitConflict(_) => winners > 0,
-                    // What stands is read where it lies, and there it may lie no more.
+                    // Log files are read lazily, and may have been deleted.
                     ErrorKind::CorruptLog | ErrorKind::VersionNotFound => has_outlived,
                     ErrorKind::InvalidArgument
                     | ErrorKind::SchemaMismatch
@@ -125,7 +125,7 @@ impl Machine {
                 Change::Rename(from, format!("c{}", self.chance.below(6)))
             }
             4 => match column(self) {
-                // One column stays that holds data.
+                // One column with data is retained.
                 name if read.columns.len() > 2 => Change::Drop(name),
                 _ => Change::Set("machine.0", "1".to_owned()),
             },

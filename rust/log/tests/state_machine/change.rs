@@ -1,4 +1,4 @@
-//! Changes of the table's configuration: as the library makes them, and what they do to the model.
+//! Changes of the table's configuration: as library calls, and their effect on the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,19 @@ use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructField}
 use super::model::State;
 use super::seen::TURNED_ON_BY;
 
-/// What a table is reset to when it is replaced.
+/// The state to which a replacement resets the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Blank {
     pub(crate) columns: Vec<(String, String)>,
     pub(crate) partition_column: Option<String>,
     pub(crate) properties: BTreeMap<String, String>,
-    /// Features that the new table asks for, besides those of the old one.
+    /// Features that the new table requires, in addition to the old one's.
     pub(crate) features: BTreeSet<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A property, which the table may have already.
+    /// A property, which the table may already have.
     Set(&'static str, String),
     /// An integer column.
     AddColumn(String),
@@ -30,7 +30,7 @@ pub(crate) enum Change {
     Drop(String),
     /// From integer to long.
     Widen(String),
-    /// The feature goes, the history that has it stays.
+    /// Drops the feature; the history that uses it is retained.
     DropFeature(&'static str),
     Replace(Box<Blank>),
 }
@@ -40,7 +40,7 @@ impl Change {
         matches!(self, Self::Replace(_))
     }
 
-    /// The change as the library takes it; none of a replacement.
+    /// The change as an argument of the library; `None` for a replacement.
     pub(crate) fn as_table_change(&self) -> Option<TableChange> {
         let column = |name: &String| ColumnName::from_parts(vec![name.clone()]);
         Some(match self {
@@ -58,12 +58,12 @@ impl Change {
         })
     }
 
-    /// Whether more may be asked of the table than the model knows of.
+    /// Whether the library may have preconditions that the model does not know.
     pub(crate) fn may_be_refused(&self) -> bool {
         matches!(self, Self::DropFeature(_) | Self::Replace(_))
     }
 
-    /// The table after the change, which makes a version; none where it must not be made.
+    /// The table after the change, which creates a version; `None` if the change is invalid.
     pub(crate) fn apply(&self, before: &State, version: usize, now_ms: i64) -> Option<State> {
         let mut after = before.clone();
         let is_mapped = before.properties.contains_key("delta.columnMapping.mode");

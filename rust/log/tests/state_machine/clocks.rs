@@ -1,4 +1,4 @@
-//! The clocks of the writers and of the store, which need not agree. Time passes for all of them alike.
+//! The clocks of the writers and of the store, which may disagree. Time advances equally for all of them.
 
 use std::array;
 use std::future::Future;
@@ -14,17 +14,17 @@ use super::machine::WRITERS;
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
-/// By how much a writer's clock may be ahead of the store's, in milliseconds.
+/// How far a writer's clock may be ahead of the store's, in milliseconds.
 const SKEWS_MS: [i64; 4] = [40 * DAY_MS, -40 * DAY_MS, 300_000, -300_000];
 
-/// How long a pause may be, in milliseconds: to snapshots that were listed within a minute less is asked.
+/// Lengths of pauses, in milliseconds: a snapshot that was listed within a minute causes fewer requests.
 const PAUSES_MS: [i64; 5] = [10_000, 61_000, 7_200_000, DAY_MS, 31 * DAY_MS];
 
 pub(crate) struct Clocks {
     writers: [Arc<AtomicI64>; WRITERS],
     store: StoreClock,
     passed_ms: i64,
-    /// The latest time that any clock has shown.
+    /// The latest time of any clock so far.
     latest_ms: i64,
 }
 
@@ -43,7 +43,7 @@ impl Clocks {
         }
     }
 
-    /// Runs work with a writer's clock.
+    /// Runs a future with a writer's clock.
     pub(crate) async fn as_writer<T>(&self, writer: usize, work: impl Future<Output = T>) -> T {
         with_clock(self.of(writer), work).await
     }
@@ -52,7 +52,7 @@ impl Clocks {
         Arc::clone(&self.writers[writer])
     }
 
-    /// What a writer's clock shows.
+    /// The time of a writer's clock.
     pub(crate) fn writer_ms(&self, writer: usize) -> i64 {
         now_ms() + self.writers[writer].load(Ordering::Relaxed)
     }
@@ -61,13 +61,13 @@ impl Clocks {
         now_ms() + self.passed_ms
     }
 
-    /// The latest time that any clock can have shown by now.
+    /// The latest time that any clock can have shown so far.
     pub(crate) fn latest_ms(&self) -> i64 {
         let writers = (0..WRITERS).map(|writer| self.writer_ms(writer));
         writers.fold(self.latest_ms.max(self.store_ms()), i64::max)
     }
 
-    /// Lets time pass, more or less; tells how much, in milliseconds.
+    /// Advances the time randomly; returns by how many milliseconds.
     pub(crate) async fn pass(&mut self, chance: &mut Chance) -> i64 {
         let pause_ms = PAUSES_MS[chance.below(PAUSES_MS.len())];
         for writer in &self.writers {

@@ -1,4 +1,4 @@
-//! Commits: what the writer was told is held against the log and the model.
+//! Commits: the result that the writer received is compared with the log and the model.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use super::place::{Ended, Mishap};
 use super::vectors::{Kept, Uniter};
 use super::wish::{PARTITION, transaction};
 
-/// A commit that was tried.
+/// An attempted commit.
 pub(crate) struct Tried {
     pub(crate) wish: Wish,
     /// The version that its writer had read.
     pub(crate) read: usize,
     /// Whether the log was cleaned up since the writer opened the table, or while it committed.
     pub(crate) has_outlived: bool,
-    /// Whether it was held up while others went on: what they wrote may hide it.
+    /// Whether it was stalled while others continued: their writes may hide it.
     pub(crate) is_stalled: bool,
-    /// The version that it was seen to have made before it ended.
+    /// The version that it was observed to have created before it ended.
     pub(crate) landed: Option<usize>,
 }
 
 impl Machine {
-    /// Someone commits something, maybe to a version that was long ago, and maybe something befalls them.
+    /// A writer commits, possibly based on an old version, and possibly with a mishap.
     pub(crate) async fn commit(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
@@ -74,7 +74,7 @@ impl Machine {
         self.go_on(writer, &ended).await
     }
 
-    /// Whoever was cut off is gone; others go on with what they hold, or look again.
+    /// A cut-off writer is lost; others continue with their snapshot, or refresh it.
     pub(crate) async fn go_on<T>(&mut self, writer: usize, ended: &Ended<T>) -> Result<()> {
         self.tally.mishaps += usize::from(ended.was_met);
         let held = self.held[writer].clone();
@@ -94,12 +94,12 @@ impl Machine {
         Ok(())
     }
 
-    /// Where the vectors of a commit are put.
+    /// Where the vectors of a commit are stored.
     pub(crate) fn kept(&mut self) -> Kept {
         [Kept::InLog, Kept::InFile][self.chance.below(2)]
     }
 
-    /// What unites the vectors of a commit with those of others; some writers have nothing that does.
+    /// The merger of the commit's vectors with those of others; some writers have none.
     pub(crate) fn uniter(&mut self, kept: Kept, state: &State) -> Option<Uniter> {
         let uniter = Uniter {
             location: Arc::clone(&self.place.location),
@@ -109,7 +109,7 @@ impl Machine {
         (self.chance.below(4) > 0).then_some(uniter)
     }
 
-    /// What is done for the log after a commit.
+    /// The maintenance after a commit.
     pub(crate) fn upkeep(&mut self) -> UpkeepPolicy {
         let compaction_interval = [0, 0, 2, 5][self.chance.below(4)];
         match self.chance.below(3) {
@@ -121,7 +121,7 @@ impl Machine {
         }
     }
 
-    /// Takes in the next version where there is one: it is the commit that was tried.
+    /// Adds the next version to the model if it exists: it is the attempted commit.
     pub(crate) async fn take_in(&mut self, wish: &Wish, read: usize) -> Result<Option<usize>> {
         let version = self.history.newest() + 1;
         let Some(info) = self.place.info_of(version).await? else {
@@ -139,7 +139,7 @@ impl Machine {
         let modified_ms = self.place.modified_ms(version).await?;
         let time_ms = info["inCommitTimestamp"].as_i64();
         let mut wish = wish.clone();
-        // Who replaces a table removes its files when it does so.
+        // Replacing a table removes its files at the time of the replacement.
         if let Some(removed_ms) = self.place.removed_ms(version).await? {
             wish.removed_ms = removed_ms;
         }
@@ -148,7 +148,7 @@ impl Machine {
         Ok(Some(version))
     }
 
-    /// Whether what was said is so; a commit that is there is the model's next version.
+    /// Verifies the reported result; an existing commit becomes the model's next version.
     pub(crate) async fn judge(&mut self, ended: &Ended<Result<Committed>>, tried: Tried) -> Result<()> {
         let is_done = self.history.is_done(&tried.wish);
         let may_lose = self.history.may_lose(&tried.wish, tried.read);
@@ -201,14 +201,14 @@ impl Machine {
             }
             ErrorKind::CommitConflict(kind) => {
                 assert!(landed.is_none(), "it is there: {error}");
-                // Commits that were cleaned up, or that a store says it has not, cannot be followed.
+                // Commits that were cleaned up, or that the store claims not to have, cannot be read.
                 let has_no_way = (tried.has_outlived || was_met) && kind == Conflict::ConcurrentWrite;
                 assert!(may_lose || has_no_way, "there was no such winner: {error}");
                 self.tally.conflicts += 1;
                 self.tally.outlived += usize::from(has_no_way);
             }
             kind => {
-                // Between a listing and a look at what it showed a cleanup may have come.
+                // A cleanup may have deleted a file between its listing and its read.
                 let is_gone = kind == ErrorKind::StorageError && tried.is_stalled && tried.has_outlived;
                 assert!((was_met || is_gone) && landed.is_none(), "{kind:?}: {error}");
             }
@@ -263,7 +263,7 @@ impl Machine {
     }
 }
 
-/// A wish in few words.
+/// A short description of a wish.
 pub(crate) fn told(wish: &Wish) -> String {
     let mut told = wish.name.to_owned();
     for (path, file) in &wish.adds {

@@ -1,5 +1,5 @@
-//! The steps of a commit on a disk, which may come to a crash between any two: before the temporary file, between it and
-//! its link, after the link.
+//! The steps of a commit on a disk, which may crash between any two: before the temporary file, between it and its
+//! link, after the link.
 
 use std::fs::File;
 use std::io::{Error, Result};
@@ -10,17 +10,17 @@ use deltaic_log::committer::{Disk, Files};
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::scripted_store::ScriptedStore;
 
-/// How many steps a commit has: create, write, sync, link, remove, sync of the folder.
+/// Steps of a commit: create, write, sync, link, remove, sync of the folder.
 pub(crate) const STEPS: usize = 6;
 
-/// No step.
+/// No crash.
 const NEVER: usize = usize::MAX;
 
-/// A disk whose user may crash: from then on nothing arrives, at the store of the table either.
+/// A disk whose user may crash: afterwards no request is executed, on the table's store neither.
 #[derive(Debug)]
 pub(crate) struct CrashingDisk {
     scripted: ScriptedStore,
-    /// How many steps are left before the crash.
+    /// Number of steps before the crash.
     left: AtomicUsize,
     has_crashed: AtomicUsize,
 }
@@ -34,12 +34,12 @@ impl CrashingDisk {
         }
     }
 
-    /// The user crashes after some steps of the next commit.
+    /// Lets the user crash after some steps of the next commit.
     pub(crate) fn crash_after(&self, steps: usize) {
         self.left.store(steps, Ordering::SeqCst);
     }
 
-    /// Whether a crash has happened since this was last asked. None is planned any more.
+    /// Returns whether a crash has happened since the last call, and cancels a planned one.
     pub(crate) fn take_crash(&self) -> bool {
         self.left.store(NEVER, Ordering::SeqCst);
         self.has_crashed.swap(0, Ordering::SeqCst) > 0

@@ -1,4 +1,4 @@
-//! Who only looks: versions of long ago, and snapshots that go on to the newest.
+//! Readers: old versions, and refreshes to the newest one.
 
 use deltaic_protocol::{ErrorKind, Result};
 
@@ -6,7 +6,7 @@ use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Mishap, to_version};
 
 impl Machine {
-    /// Any version that there was: the table as it was then, or the word that it is gone.
+    /// Reads any version: the table as it was then, or the error that it was cleaned up.
     pub(crate) async fn travel(&mut self) -> Result<()> {
         let version = self.chance.below(self.history.newest() + 1);
         self.trace.begin(format!("travel to {version}"));
@@ -16,7 +16,7 @@ impl Machine {
                 assert_eq!(snapshot.version(), to_version(version));
                 self.compare(&snapshot).await?;
                 self.tally.compared += 1;
-                // Some go on to work with it.
+                // Some continue to work with it.
                 if version >= self.history.oldest && self.chance.below(3) == 0 {
                     self.held[writer] = Some(snapshot);
                     self.outlived[writer] = false;
@@ -30,7 +30,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A snapshot that goes on is the one that is opened anew, also where it had to try twice.
+    /// A refreshed snapshot equals a newly opened one, also after a failed attempt.
     pub(crate) async fn refresh(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
@@ -44,7 +44,7 @@ impl Machine {
         self.trace.end(&ended, |said| said.version().to_string());
         match ended.said {
             Some(Ok(fresh)) if ended.was_met => {
-                // What was hidden from it may be missing, and nothing else is.
+                // Only what the store hid from it may be missing.
                 assert!(number_of(&fresh) >= number_of(&snapshot));
                 self.compare_hindered(&fresh, self.outlived[writer]).await?;
             }

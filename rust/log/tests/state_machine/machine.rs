@@ -1,4 +1,4 @@
-//! A table and its model side by side: how it is made, who holds which version of it, and how the two are compared.
+//! A table and its model side by side: creation, the snapshots that writers hold, and the comparison of both.
 
 use std::collections::BTreeMap;
 
@@ -21,23 +21,23 @@ use super::tally::Tally;
 use super::trace::Trace;
 use super::wish::PARTITION;
 
-/// How many hold a version of the table.
+/// Number of writers that hold a version of the table.
 pub(crate) const WRITERS: usize = 3;
 
-/// For how long removed files are remembered, in milliseconds.
+/// Tombstone retention, in milliseconds.
 const TOMBSTONE_MS: i64 = 7 * DAY_MS;
 
-/// What a table is like at first.
+/// The initial configuration of a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     pub(crate) is_partitioned: bool,
     pub(crate) has_domains: bool,
-    /// For how long its log is kept, in milliseconds.
+    /// Log retention, in milliseconds.
     pub(crate) retention_ms: i64,
     pub(crate) properties: BTreeMap<String, String>,
 }
 
-/// A table, its model, and those who work on it.
+/// A table, its model, and its writers.
 pub(crate) struct Machine {
     pub(crate) place: Place,
     pub(crate) clocks: Clocks,
@@ -45,12 +45,13 @@ pub(crate) struct Machine {
     pub(crate) history: History,
     /// The snapshots that writers hold.
     pub(crate) held: [Option<Snapshot>; WRITERS],
-    /// Whether the log was cleaned up since a writer's table was opened, so that files may be gone that it was made of.
+    /// Whether the log was cleaned up since each writer opened the table, so that files of its snapshot may have been
+    /// deleted.
     pub(crate) outlived: [bool; WRITERS],
     pub(crate) chance: Chance,
     pub(crate) trace: Trace,
     pub(crate) tally: Tally,
-    /// How many names were given to files.
+    /// Number of file names used so far.
     pub(crate) names: usize,
 }
 
@@ -93,7 +94,7 @@ impl Form {
         (form, numbers_rows)
     }
 
-    /// A table of this form to be made.
+    /// The creation parameters of a table of this form.
     pub(crate) fn new_table(&self, if_exists: IfExists) -> NewTable {
         NewTable {
             schema: self.schema(),
@@ -108,10 +109,10 @@ impl Form {
         }
     }
 
-    /// What the table is without any commit.
+    /// The table without any commit.
     pub(crate) fn blank(&self) -> Blank {
         let columns = self.schema().fields.into_iter();
-        // What asks for a feature is in the protocol, and no property.
+        // Properties that enable a feature are part of the protocol, and not stored as properties.
         let properties = self.properties.clone().into_iter();
         let properties: BTreeMap<_, _> = properties
             .filter(|(key, _)| !key.starts_with("delta.feature."))
@@ -137,7 +138,7 @@ impl Form {
 }
 
 impl Machine {
-    /// A new table; what befalls its making is tried again.
+    /// Creates a new table; creation is retried after mishaps.
     pub(crate) async fn start(seed: u64, medium: Medium) -> Result<Self> {
         let mut chance = Chance::from_number(seed);
         let (form, numbers_rows) = Form::by(&mut chance);
@@ -218,13 +219,13 @@ impl Machine {
         Ok(())
     }
 
-    /// Opens the table with nothing in the way.
+    /// Opens the table without faults.
     pub(crate) async fn load(&self, version: Option<usize>) -> Result<Snapshot> {
         let location = std::sync::Arc::clone(&self.place.location);
         Snapshot::load(location, version.map(to_version), LoadOptions::default()).await
     }
 
-    /// A snapshot is the model at its version as far as is known once it is opened.
+    /// Compares a snapshot with the model at its version, as far as known after opening.
     pub(crate) async fn glance(&self, snapshot: &Snapshot) -> Result<()> {
         let version = number_of(snapshot);
         let mut expected = self.history.state(version).clone();
@@ -238,19 +239,19 @@ impl Machine {
         Ok(())
     }
 
-    /// A snapshot is the model at its version, and nothing had to be passed over for it.
+    /// Compares a snapshot with the model at its version; nothing may have been skipped.
     pub(crate) async fn compare(&self, snapshot: &Snapshot) -> Result<()> {
         self.compare_held(snapshot, false).await
     }
 
-    /// The same of a snapshot that has outlived files of the log, or has not.
+    /// The same for a snapshot that may have outlived files of the log.
     pub(crate) async fn compare_held(&self, snapshot: &Snapshot, has_outlived: bool) -> Result<()> {
         self.compare_state(snapshot, has_outlived).await?;
         assert_eq!(snapshot.warnings(), [""; 0], "version {}", number_of(snapshot));
         Ok(())
     }
 
-    /// The same of a snapshot on whose way something befell: what it could not read and does without, it says.
+    /// The same for a snapshot that met faults: it must report everything that it skipped.
     pub(crate) async fn compare_hindered(&self, snapshot: &Snapshot, has_outlived: bool) -> Result<()> {
         self.compare_state(snapshot, has_outlived).await?;
         let mut warnings = snapshot.warnings().iter();
@@ -266,13 +267,13 @@ impl Machine {
         let version = number_of(snapshot);
         let mut seen = seen(snapshot, Look::Whole).await?;
         let mut expected = self.history.state(version).clone();
-        // Who writes a checkpoint forgets what was removed long ago, by a clock that may be ahead.
+        // Checkpoints omit expired tombstones, by a clock that may be ahead.
         let forgotten_ms = self.clocks.latest_ms() - TOMBSTONE_MS;
         expected
             .gone
             .retain(|key, removed_ms| *removed_ms > forgotten_ms || seen.gone.contains_key(key));
         if has_outlived {
-            // Statistics are read where they lie when they are asked for, and there they lie no more.
+            // Statistics are read lazily, and their files may have been deleted.
             for (path, file) in &mut seen.files {
                 file.rows = file.rows.or(expected.files.get(path).and_then(|file| file.rows));
             }
@@ -281,7 +282,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The newest version, opened anew, is the model's.
+    /// Compares the newest version, opened again, with the model's.
     pub(crate) async fn compare_newest(&self) -> Result<Snapshot> {
         let newest = self.load(None).await?;
         assert_eq!(number_of(&newest), self.history.newest(), "the newest version");
@@ -289,14 +290,14 @@ impl Machine {
         Ok(newest)
     }
 
-    /// The versions that a listing shows begin where they should: not before they did, and no later than what has expired
-    /// by the store's clock allows.
+    /// Verifies the oldest listed version: not before the previous oldest one, and not after the newest version that
+    /// has expired by the store's clock.
     pub(crate) async fn compare_oldest(&mut self) -> Result<()> {
         let listing = Listing::whole(&self.place.location).await?;
         let (first, last) = version_range(&listing).expect("there is a table");
         let first = usize::try_from(first.as_i64()).unwrap_or(0);
         assert_eq!(last, to_version(self.history.newest()));
-        // The newest version that is not newer than the midnight that lies so far back.
+        // The newest version at or before the midnight that is one retention ago.
         let kept_from_ms = self.clocks.store_ms() - self.form.retention_ms;
         let latest = self
             .history
@@ -313,14 +314,14 @@ impl Machine {
         Ok(())
     }
 
-    /// The snapshot of a writer, who opens the table where the log has no longer what it holds.
+    /// The snapshot of a writer, opened again if the log no longer contains its version.
     pub(crate) async fn hold_listed(&mut self, writer: usize) -> Result<Snapshot> {
         let oldest = self.history.oldest;
         self.held[writer].take_if(|held| number_of(held) < oldest);
         self.hold(writer).await
     }
 
-    /// The snapshot of a writer, who opens the table where it holds none.
+    /// The snapshot of a writer, opened if it holds none.
     pub(crate) async fn hold(&mut self, writer: usize) -> Result<Snapshot> {
         if self.held[writer].is_none() {
             let newest = self.clocks.as_writer(writer, self.load(None)).await?;

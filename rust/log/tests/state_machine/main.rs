@@ -1,8 +1,9 @@
-//! A table against a model of plain maps, step by step: commits of several writers whose clocks disagree, stalls in the
-//! middle of a commit, changes of the table, upkeep, travels in time and crashes, all by chance and all again from one number.
+//! A table compared with a model of plain maps, step by step: commits of several writers with different clocks, stalls
+//! within a commit, table changes, maintenance, time travel and crashes, all random and reproducible from one number.
 //!
-//! A plain run takes a share. `MACHINE_STEPS` says how many steps each test makes, `MACHINE_SEED` from which number on
-//! (otherwise `TEST_SEED`); each table has a number of its own, which a failure tells, and `MACHINE_TABLES=1` stops behind it.
+//! A plain run takes a share. `MACHINE_STEPS` is the number of steps of each test, `MACHINE_SEED` the first seed
+//! (otherwise `TEST_SEED`); each table has its own seed, which a failure prints, and `MACHINE_TABLES=1` stops after
+//! that table.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
@@ -36,14 +37,14 @@ use self::machine::Machine;
 use self::place::Medium;
 use self::tally::Tally;
 
-/// How many steps a table makes: at least, and how many more at most.
+/// Steps per table: minimum, and the maximum of further ones.
 const STEPS: (usize, usize) = (100, 300);
 
 impl Machine {
-    /// One step, whatever it is.
+    /// One random step.
     async fn step(&mut self) -> Result<()> {
         self.tally.steps += 1;
-        // The futures are large, and a debug build holds several of each on the stack.
+        // The futures are large, and a debug build stores several of each on the stack.
         let step: Pin<Box<dyn Future<Output = Result<()>> + '_>> = match self.chance.below(32) {
             0 => Box::pin(self.checkpoint()),
             1 => Box::pin(self.compact()),

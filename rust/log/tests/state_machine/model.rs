@@ -1,4 +1,4 @@
-//! The table as plain maps, version by version: what commits do to it.
+//! The table as plain maps, version by version, and the effects of commits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::change::Change;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct File {
     pub(crate) size: i64,
-    /// How many rows it has, deleted ones too; none where that cannot be read any more.
+    /// Number of rows including deleted ones; `None` if it can no longer be read.
     pub(crate) rows: Option<u64>,
-    /// The value of the partition column, where the table has one.
+    /// The value of the partition column, if any.
     pub(crate) partition: Option<String>,
     /// The rows that its vector deletes.
     pub(crate) deleted: BTreeSet<u64>,
-    /// The row id of its first row, and the version that brought it; where rows have ids.
+    /// The base row id, and the version that added the file; if the table has row ids.
     pub(crate) numbered: Option<(i64, i64)>,
 }
 
@@ -24,45 +24,45 @@ pub(crate) struct File {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) files: BTreeMap<String, File>,
-    /// What went: the path and the rows that its vector had deleted, and when, in milliseconds since the epoch.
+    /// Tombstones: path and rows deleted by its vector, with the removal time in milliseconds since the epoch.
     pub(crate) gone: BTreeMap<(String, BTreeSet<u64>), i64>,
-    /// The columns, each with its type.
+    /// The columns with their types.
     pub(crate) columns: Vec<(String, String)>,
     pub(crate) partition_column: Option<String>,
     pub(crate) properties: BTreeMap<String, String>,
-    /// Those of the features that the model follows that the protocol lists.
+    /// The table features that the model covers.
     pub(crate) features: BTreeSet<&'static str>,
-    /// The version that enabled in-commit timestamps; none where the table had them from the start.
+    /// The version that enabled in-commit timestamps; `None` if they were enabled from the start.
     pub(crate) times_since: Option<usize>,
     pub(crate) apps: BTreeMap<String, i64>,
     pub(crate) domains: BTreeMap<String, String>,
-    /// The highest row id that was handed out.
+    /// The highest assigned row id.
     pub(crate) mark: Option<i64>,
 }
 
-/// What a commit is to do, as of the version that its writer has read.
+/// What a commit is to do, based on the version that its writer has read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wish {
     /// The operation.
     pub(crate) name: &'static str,
     pub(crate) adds: Vec<(String, File)>,
-    /// Files that go.
+    /// Removed files.
     pub(crate) removes: Vec<String>,
-    /// Rows that go.
+    /// Deleted rows.
     pub(crate) deletes: Vec<(String, BTreeSet<u64>)>,
     /// A change of the table's configuration.
     pub(crate) change: Option<Change>,
-    /// An application, and how far it comes.
+    /// An application, and its new version.
     pub(crate) app: Option<(String, i64)>,
-    /// A domain, and its configuration; none where it goes.
+    /// A domain, and its configuration; `None` to remove it.
     pub(crate) domain: Option<(String, Option<String>)>,
     /// Whether all files were read.
     pub(crate) reads_all: bool,
-    /// What a predicate selected.
+    /// The files that a predicate selected.
     pub(crate) reads: Option<Selection>,
-    /// The isolation level instead of the table's.
+    /// Overrides the table's isolation level.
     pub(crate) isolation: Option<IsolationLevel>,
-    /// Whether rows come or go.
+    /// Whether rows are added or removed.
     pub(crate) changes_rows: bool,
     /// When the writer removed its files, in milliseconds since the epoch.
     pub(crate) removed_ms: i64,
@@ -84,24 +84,24 @@ impl Selection {
     }
 }
 
-/// A version: what its commit did, what the table is then, and when it was made.
+/// A version: its commit, the resulting table, and its times.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) wish: Wish,
     pub(crate) state: State,
-    /// The commit's own time.
+    /// The in-commit timestamp.
     pub(crate) time_ms: Option<i64>,
     /// When the store wrote the commit's file.
     pub(crate) modified_ms: i64,
 }
 
-/// All versions of a table, those among them that can be opened no more.
+/// All versions of a table, including those that can no longer be opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     pub(crate) versions: Vec<Version>,
-    /// The oldest that can be opened.
+    /// The oldest version that can be opened.
     pub(crate) oldest: usize,
-    /// Whether files are given row ids.
+    /// Whether files get row ids.
     pub(crate) numbers_rows: bool,
 }
 
@@ -110,7 +110,7 @@ impl State {
         self.properties.get(property).is_some_and(|value| value == "true")
     }
 
-    /// How many rows each file has, deleted ones too.
+    /// Number of rows of each file, including deleted ones.
     pub(crate) fn rows(&self) -> BTreeMap<String, u64> {
         let files = self.files.iter();
         files
@@ -118,13 +118,13 @@ impl State {
             .collect()
     }
 
-    /// Whether commits hold their time.
+    /// Whether in-commit timestamps are enabled.
     pub(crate) fn has_times(&self) -> bool {
         self.has("delta.enableInCommitTimestamps")
     }
 
-    /// The table after a commit that made a version. Panics where the commit cannot be: a file that it takes is not there,
-    /// a row that it deletes is deleted, a name that it brings has been there, a change cannot be made.
+    /// The table after a commit that created a version. Panics if the commit is invalid: a removed file does not exist,
+    /// a deleted row is already deleted, the name of an added file was used before, a change is impossible.
     pub(crate) fn after(&self, wish: &Wish, version: usize, numbers_rows: bool) -> Self {
         let mut after = self.clone();
         for path in &wish.removes {
@@ -145,7 +145,7 @@ impl State {
                 .gone
                 .insert((path.clone(), file.deleted.clone()), wish.removed_ms);
             file.deleted.extend(rows);
-            // Two commits together may leave no row of a file.
+            // Two commits together may delete all rows of a file.
             if u64::try_from(file.deleted.len()).ok() == file.rows {
                 after.files.remove(path);
             }
@@ -196,19 +196,19 @@ impl History {
         self.state(self.newest())
     }
 
-    /// Whether the newest version says that an application has come so far.
+    /// Whether the newest version contains this version of the application.
     pub(crate) fn is_done(&self, wish: &Wish) -> bool {
         let reached = |(id, version): &(String, i64)| self.last().apps.get(id) >= Some(version);
         wish.app.as_ref().is_some_and(reached)
     }
 
-    /// Takes in a commit that made the next version.
+    /// Adds a commit that created the next version.
     pub(crate) fn commit(&mut self, wish: Wish, time_ms: Option<i64>, modified_ms: i64) {
         let version = self.versions.len();
         let state = self.last().after(&wish, version, self.numbers_rows);
         assert_eq!(time_ms.is_some(), state.has_times(), "times are there or not");
         let before = &self.versions[version - 1];
-        // The first commit with a time of its own is newer than the file of the one before.
+        // The first in-commit timestamp is later than the modification time of the previous version.
         let last_ms = before.time_ms.unwrap_or(before.modified_ms);
         assert!(
             time_ms.is_none_or(|time_ms| time_ms > last_ms),
@@ -223,8 +223,8 @@ impl History {
         });
     }
 
-    /// The newest version that had expired by a midnight UTC: the log may begin there, and not later. The times of commits
-    /// are those that the newest version goes by.
+    /// The newest version that had expired by a midnight UTC, which is the latest version at which the log may begin.
+    /// Uses the times that the newest version uses.
     pub(crate) fn last_expired(&self, midnight_ms: i64) -> usize {
         let last = self.last();
         let since = last.times_since.unwrap_or(0);

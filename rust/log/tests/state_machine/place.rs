@@ -1,4 +1,4 @@
-//! Where the table is, and what may befall whoever works on it.
+//! The location of the table, and the mishaps of operations on it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use tempfile::TempDir;
 
 use super::disk::{CrashingDisk, STEPS};
 
-/// On what the tables lie.
+/// The storage of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Medium {
     Memory,
     Disk,
 }
 
-/// A table's place, its store scripted.
+/// A table's location, on a scripted store.
 pub(crate) struct Place {
     pub(crate) location: Arc<TableLocation>,
     scripted: ScriptedStore,
@@ -44,30 +44,30 @@ struct OnDisk {
     _folder: TempDir,
 }
 
-/// What befalls an operation.
+/// What happens to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mishap {
-    /// Nothing.
+    /// No mishap.
     None,
     /// Some of its requests meet a fault: the first of them, and how many.
     Fault(Fault, usize, usize),
-    /// The answer to a request is lost, and nothing arrives any more.
+    /// The response to a request is lost, and no further request is executed.
     Crash(usize),
-    /// It is let go of in the middle of a request.
+    /// It is dropped in the middle of a request.
     CutOff(u32),
     /// On a disk: a crash between two steps of the commit.
     DiskCrash(usize),
 }
 
-/// What became of an operation that was to be held up.
+/// The state of an operation that was to be stalled.
 pub(crate) enum Held<T> {
-    /// It came to its end before.
+    /// It ended before.
     Ended(T),
     /// It waits until the hold is dropped.
     Waits(Hold),
 }
 
-/// What became of an operation: none where it was cut off, and whether anything befell it.
+/// The result of an operation, `None` if it was cut off, and whether it met a mishap.
 pub(crate) struct Ended<T> {
     pub(crate) said: Option<T>,
     pub(crate) was_met: bool,
@@ -87,7 +87,7 @@ const FAULTS: [Fault; 8] = [
 const LATENCY: Duration = Duration::from_secs(1);
 
 impl Mishap {
-    /// Nothing, mostly.
+    /// A random mishap, mostly none.
     pub(crate) fn by(chance: &mut Chance) -> Self {
         // Most operations make few requests, and the first ones matter most.
         let most = 1 + chance.below(10);
@@ -146,12 +146,12 @@ impl Place {
         }
     }
 
-    /// The clock that dates what is written.
+    /// The clock that stamps written files.
     pub(crate) fn clock(&self) -> &StoreClock {
         self.scripted.clock()
     }
 
-    /// What decides which proposal is a version.
+    /// The committer of the table.
     pub(crate) fn committer(&self) -> Box<dyn Committer> {
         match &self.disk {
             Some(disk) => Box::new(disk.committer.clone()),
@@ -159,7 +159,7 @@ impl Place {
         }
     }
 
-    /// Lets an operation run until one of its requests, counted from 0, is held up.
+    /// Runs an operation until one of its requests, counted from 0, is stalled.
     pub(crate) async fn until_held<T, F: Future<Output = T> + Unpin>(
         &self,
         work: &mut F,
@@ -181,14 +181,15 @@ impl Place {
         }
     }
 
-    /// Lets an operation run, and a mishap befall it.
+    /// Runs an operation with a mishap.
     pub(crate) async fn run<T>(&self, mishap: Mishap, work: impl Future<Output = T>) -> Ended<T> {
         let before = self.scripted.faults_met();
         let said = match mishap {
             Mishap::None => Some(work.await),
             Mishap::Fault(fault, first, count) => {
                 let rule = Rule::new(fault).requests(first..first + count);
-                // A file that is to be deleted and is said not to be there is gone: no store lies about that.
+                // A file to be deleted that the store reports as missing is treated as deleted: no store reports that
+                // wrongly.
                 let reads = [RequestKind::Get, RequestKind::Head];
                 self.scripted.fail(match fault {
                     Fault::NotFound => rule.of(&reads),
@@ -224,13 +225,13 @@ impl Place {
         Ended { said, was_met }
     }
 
-    /// What a version's commit says about itself; none where there is no such commit.
+    /// The `commitInfo` of a version; `None` if there is no such commit.
     pub(crate) async fn info_of(&self, version: usize) -> Result<Option<Value>> {
         let actions = self.actions_of(version).await?;
         Ok(actions.and_then(|actions| Some(actions.first()?["commitInfo"].clone())))
     }
 
-    /// When a version's commit removed files, in milliseconds since the epoch; none where it removed none.
+    /// The time of removal of a version's removed files, in milliseconds since the epoch; `None` if it removed none.
     pub(crate) async fn removed_ms(&self, version: usize) -> Result<Option<i64>> {
         let actions = self.actions_of(version).await?.unwrap_or_default();
         let mut removed = actions.iter().map(|action| &action["remove"]);
@@ -259,7 +260,7 @@ impl Place {
         Ok(found.last_modified.timestamp_millis())
     }
 
-    /// Puts a commit as another client does.
+    /// Puts a commit like another client.
     pub(crate) async fn put_commit(&self, version: usize, lines: &[Value]) -> Result<()> {
         let path = LogPath::commit(to_version(version));
         let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();

@@ -1,4 +1,4 @@
-//! What a snapshot says, in the words of the model.
+//! Converts a snapshot to the model's state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::model::{File, State};
 use super::vectors::rows_of;
 use super::wish::PARTITION;
 
-/// The features that the model follows, each with the property that turns it on.
+/// The features that the model covers, with the properties that enable them.
 pub(crate) const TURNED_ON_BY: [(&str, &str, &str); 4] = [
     ("delta.columnMapping.mode", "name", "columnMapping"),
     ("delta.enableTypeWidening", "true", "typeWidening"),
@@ -28,7 +28,7 @@ pub(crate) const TURNED_ON_BY: [(&str, &str, &str); 4] = [
 /// The version that enabled in-commit timestamps, as a property.
 const TIMES_SINCE: &str = "delta.inCommitTimestampEnablementVersion";
 
-/// Properties that the library sets by itself.
+/// Properties that the library sets itself.
 const OWN: [&str; 4] = [
     TIMES_SINCE,
     "delta.inCommitTimestampEnablementTimestamp",
@@ -36,7 +36,7 @@ const OWN: [&str; 4] = [
     "delta.requireCheckpointProtectionBeforeVersion",
 ];
 
-/// The features that properties turn on.
+/// The features that properties enable.
 pub(crate) fn features_of(properties: &BTreeMap<String, String>) -> impl Iterator<Item = &'static str> {
     let turned_on = TURNED_ON_BY.into_iter();
     turned_on
@@ -44,16 +44,16 @@ pub(crate) fn features_of(properties: &BTreeMap<String, String>) -> impl Iterato
         .map(|(.., feature)| feature)
 }
 
-/// How closely a snapshot is looked at.
+/// How much of a snapshot is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// What is known once it is opened.
     Short,
-    /// Besides what it leaves where it lies until it is asked: how many rows files have, and what is gone.
+    /// Additionally what is read lazily: row counts of files, and tombstones.
     Whole,
 }
 
-/// The table that a snapshot tells of.
+/// The state of a snapshot's table.
 pub(crate) async fn seen(snapshot: &Snapshot, look: Look) -> Result<State> {
     let statistics = match look {
         Look::Short => WithStatistics::None,
@@ -142,7 +142,7 @@ async fn file(snapshot: &Snapshot, batch: &FilesBatch, row: usize) -> Result<Fil
     })
 }
 
-/// The path of a tombstone, the rows that its vector had deleted, and when it was removed.
+/// The path of a tombstone, the rows that its vector had deleted, and its deletion timestamp.
 async fn tombstone(
     snapshot: &Snapshot,
     batch: &RecordBatch,

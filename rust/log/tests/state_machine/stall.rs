@@ -1,4 +1,4 @@
-//! Commits that stall between two of their requests while others go on: they commit, write checkpoints, clean up, and time
+//! Commits that stall between two requests while others continue: they commit, write checkpoints, clean up, and time
 //! passes.
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Held, Mishap};
 use super::wish::transaction;
 
-/// How many requests a commit may make before it stalls: most make few.
+/// Maximum number of requests before a commit stalls: most make few.
 const MOST_REQUESTS: usize = 8;
 
 impl Machine {
@@ -31,7 +31,7 @@ impl Machine {
         let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
         ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.options.upkeep = self.upkeep();
-        // However long it is held up, it goes on.
+        // It continues however long it was stalled.
         ours.options.deadline = Some(Deadline::after(Duration::MAX));
         self.trace.begin(format!(
             "writer {writer} at {read}, held up {point:?} request {request}: {}, {:?}, rows: {}, {:?}",
@@ -78,7 +78,7 @@ impl Machine {
         self.go_on(writer, &ended).await
     }
 
-    /// What another does while a writer is held up.
+    /// A step of another writer while a writer is stalled.
     async fn meanwhile(&mut self, writer: usize) -> Result<()> {
         let other = (writer + 1 + self.chance.below(WRITERS - 1)) % WRITERS;
         match self.chance.below(8) {
@@ -86,7 +86,7 @@ impl Machine {
             1 => Box::pin(self.clean_up_by(other, Mishap::None)).await,
             2 => self.pass_time().await,
             3 => {
-                // What is wanted to cut the log off from under a writer.
+                // The steps required to clean up the log that the stalled writer uses.
                 self.pass_time().await?;
                 self.held[other] = None;
                 Box::pin(self.checkpoint_by(other, Mishap::None)).await?;

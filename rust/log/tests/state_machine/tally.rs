@@ -1,37 +1,37 @@
-//! How often what happened.
+//! Counts events.
 
 use std::ops::AddAssign;
 
-/// Steps, and what became of them.
+/// Steps and their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) steps: usize,
     pub(crate) commits: usize,
-    /// Commits that were rebased over winners.
+    /// Commits that were rebased over winning commits.
     pub(crate) rebased: usize,
-    /// Commits in which rows of two were united.
+    /// Commits whose deletion vectors were merged with those of another.
     pub(crate) united: usize,
     pub(crate) conflicts: usize,
-    /// Operations that were done already.
+    /// Operations that were already done.
     pub(crate) skipped: usize,
-    /// Commits of which the writer does not know.
+    /// Commits whose outcome is unknown to the writer.
     pub(crate) unknown: usize,
-    /// Operations that a mishap befell.
+    /// Operations that met a mishap.
     pub(crate) mishaps: usize,
     pub(crate) checkpoints: usize,
     pub(crate) compactions: usize,
     pub(crate) checksums: usize,
-    /// Cleanups that cut the log.
+    /// Cleanups that deleted versions.
     pub(crate) cuts: usize,
     /// Versions that were opened and compared.
     pub(crate) compared: usize,
-    /// Commits that read by a predicate and followed winners.
+    /// Commits that read by a predicate and followed winning commits.
     pub(crate) phantoms: usize,
     /// Checkpoints after commits.
     pub(crate) kept_up: usize,
-    /// Conflicts because the log was cleaned up meanwhile.
+    /// Conflicts because the log was cleaned up concurrently.
     pub(crate) outlived: usize,
-    /// Commits during which others were at work.
+    /// Commits during which other writers were active.
     pub(crate) stalls: usize,
     /// Changes of the table's configuration.
     pub(crate) changes: usize,
@@ -61,7 +61,7 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// Whether everything happened that can.
+    /// Whether every kind of event happened.
     pub(crate) fn met_everything(&self) -> bool {
         let commits = [
             self.commits,

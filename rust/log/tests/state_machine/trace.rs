@@ -1,4 +1,4 @@
-//! What a machine has done, told where it fails.
+//! The steps of a machine, printed if the test fails.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use deltaic_protocol::Result;
 
 use super::place::Ended;
 
-/// How many of the last steps are told.
+/// Number of steps that are printed.
 const TOLD: usize = 40;
 
 /// The steps of one table.
@@ -25,19 +25,19 @@ impl Trace {
         }
     }
 
-    /// A step begins.
+    /// Starts a step.
     pub(crate) fn begin(&mut self, step: String) {
         self.steps.push(step);
     }
 
-    /// More of the step at hand.
+    /// Adds to the description of the current step.
     pub(crate) fn add(&mut self, more: &str) {
         if let Some(step) = self.steps.last_mut() {
             step.push_str(more);
         }
     }
 
-    /// How the step at hand ended.
+    /// Records the result of the current step.
     pub(crate) fn end<T>(&mut self, ended: &Ended<Result<T>>, say: impl Fn(&T) -> String) {
         let how = match &ended.said {
             None => "cut off".to_owned(),
@@ -52,7 +52,7 @@ impl Trace {
     }
 }
 
-/// Where a test fails, its last steps are told, and how to run them again.
+/// If a test fails, prints its last steps and how to run them again.
 impl Drop for Trace {
     fn drop(&mut self) {
         if !std::thread::panicking() {

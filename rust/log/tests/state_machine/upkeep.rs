@@ -1,4 +1,4 @@
-//! Checkpoints, compactions, checksums and cleanups: the table stays what it is, and what is said of them is so.
+//! Checkpoints, compactions, checksums and cleanups: the table is unchanged, and reported results are correct.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Mishap, to_version};
 
 impl Machine {
-    /// What was not disturbed comes to its end.
+    /// Verifies that an operation without mishaps succeeded.
     fn ends_well<T>(&mut self, ended: &Ended<Result<T>>) {
         self.tally.mishaps += usize::from(ended.was_met);
         if let Some(Err(error)) = &ended.said {
@@ -22,7 +22,7 @@ impl Machine {
         }
     }
 
-    /// Writes down a version that somebody holds.
+    /// Writes a checkpoint of a version that a writer holds.
     pub(crate) async fn checkpoint(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
@@ -49,7 +49,7 @@ impl Machine {
         if self.outlived[writer]
             && let Some(Err(error)) = &ended.said
         {
-            // What stands is read again where it lies, and there it lies no more: the table has to be opened again.
+            // Log files are read again, and may have been deleted: the table has to be opened again.
             let known = [ErrorKind::CorruptLog, ErrorKind::VersionNotFound];
             assert!(ended.was_met || known.contains(&error.kind()), "{error}");
             self.held[writer] = None;
@@ -86,7 +86,8 @@ impl Machine {
         if is_there(&self.place.location, from).await? {
             self.ends_well(&ended);
         } else if let Some(said) = &ended.said {
-            // A cleanup that was interrupted leaves a checkpoint whose commit is gone: it can be opened, not compacted.
+            // An interrupted cleanup leaves a checkpoint without its commit: the version can be opened, but not
+            // compacted.
             let error = said.as_ref().err().map(Error::kind);
             assert!(
                 ended.was_met || error == Some(ErrorKind::VersionNotFound),
@@ -94,7 +95,7 @@ impl Machine {
             );
         }
         self.tally.compactions += usize::from(matches!(ended.said, Some(Ok(Some(_)))));
-        // Whoever opens a version in or behind the range may use it.
+        // Opening a version in or after the range may use the file.
         let between = to + self.chance.below(newest - to + 1);
         self.compare(&self.load(Some(between)).await?).await?;
         self.compare_newest().await.map(|_| ())
@@ -113,11 +114,11 @@ impl Machine {
         self.trace.end(&ended, |said| format!("{said:?}"));
         self.ends_well(&ended);
         self.tally.checksums += usize::from(matches!(ended.said, Some(Ok(_))));
-        // Opening the version holds the two against each other.
+        // Opening the version compares both.
         self.compare(&self.load(Some(number_of(&snapshot))).await?).await
     }
 
-    /// Cleans up by the clock of some writer.
+    /// Cleans up with the clock of some writer.
     pub(crate) async fn clean_up(&mut self) -> Result<()> {
         let writer = self.chance.below(WRITERS);
         let mishap = Mishap::by(&mut self.chance);
@@ -148,7 +149,7 @@ impl Machine {
         self.compare_newest().await.map(|_| ())
     }
 
-    /// Time passes for all.
+    /// Advances the time of all clocks.
     pub(crate) async fn pass_time(&mut self) -> Result<()> {
         let passed_ms = self.clocks.pass(&mut self.chance).await;
         self.trace.begin(format!("{} seconds pass", passed_ms / 1000));
@@ -156,7 +157,7 @@ impl Machine {
     }
 }
 
-/// Whether the commit of a version stands in the log.
+/// Whether the commit of a version is in the log.
 async fn is_there(location: &Arc<TableLocation>, version: usize) -> Result<bool> {
     let listing = Listing::whole(location).await?;
     Ok(listing

@@ -1,4 +1,4 @@
-//! Deletion vectors in the log and in files of their own.
+//! Deletion vectors, inline and in files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use deltaic_protocol::deletion_vector::{
 };
 use object_store::ObjectStoreExt;
 
-/// Where a vector is put.
+/// Where a vector is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
     InLog,
-    /// Behind another vector of the same file.
+    /// After another vector of the same file.
     InFile,
 }
 
-/// Writes a vector of some rows; none of no rows.
+/// Writes a vector of some rows; `None` without rows.
 pub(crate) async fn to_vector(
     location: &TableLocation,
     rows: &BTreeSet<u64>,
@@ -94,11 +94,11 @@ pub(crate) async fn vectors_of(snapshot: &Snapshot) -> Result<BTreeMap<String, D
     Ok(vectors)
 }
 
-/// Unites the vectors of files that two commits share.
+/// Merges the vectors of files that two commits share.
 pub(crate) struct Uniter {
     pub(crate) location: Arc<TableLocation>,
     pub(crate) kept: Kept,
-    /// How many rows each file has, deleted ones too.
+    /// Number of rows of each file, including deleted ones.
     pub(crate) rows: BTreeMap<String, u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Which commits cannot both be, judged by what they read and did and without the conflict checker.
+//! Decides which commits are incompatible by what they read and did, independently of the conflict checker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ impl Wish {
         self.removes.iter().chain(files).map(String::as_str).collect()
     }
 
-    /// Whether the commit looked at no file.
+    /// Whether the commit read no file.
     pub(crate) fn is_blind(&self) -> bool {
         self.touches().is_empty() && !self.reads_all && self.reads.is_none()
     }
@@ -29,7 +29,7 @@ impl Wish {
         self.change.as_ref().is_some_and(super::change::Change::replaces)
     }
 
-    /// Whether a winner has done something that no commit like this one may follow.
+    /// Whether a winning commit is incompatible with this one.
     fn must_lose_to(&self, winner: &Self) -> bool {
         (self.change.is_some() && winner.change.is_some())
             || winner.replaces()
@@ -42,7 +42,7 @@ impl Wish {
             || (self.reads_all && !winner.touches().is_empty())
     }
 
-    /// Whether a winner has done anything that could be a conflict for a careful writer.
+    /// Whether a winning commit may be a conflict for a conservative writer.
     fn may_lose_to(&self, winner: &Self, state: &State) -> bool {
         let came = winner.adds.iter().map(|(_, file)| file);
         let changed = winner
@@ -50,7 +50,7 @@ impl Wish {
             .iter()
             .filter_map(|(path, _)| state.files.get(path));
         let is_partitioned = state.partition_column.is_some();
-        // Without partitions every file is one that a predicate may select.
+        // Without partitions, a predicate may select every file.
         let would_read = |file: &File| {
             !is_partitioned || self.reads_all || self.reads.as_ref().is_some_and(|reads| reads.has(file))
         };
@@ -61,8 +61,8 @@ impl Wish {
             || (!self.is_blind() && came.chain(changed).any(would_read))
     }
 
-    /// The level that the commit must keep. One that changes no row and nothing but files needs only its own files; where
-    /// the level asked for is the weaker one, that is so of operations that never change rows.
+    /// The effective isolation level. A commit that changes no row and nothing but files is only checked for its own
+    /// files; for `WriteSerializable` this applies to operations that never change rows.
     fn level(&self, state: &State) -> IsolationLevel {
         let property = state.properties.get("delta.isolationLevel");
         let of_table = match property.map(String::as_str) {
@@ -80,7 +80,7 @@ impl Wish {
     }
 }
 
-/// What a transaction saw of the files that its predicate selects: the rows of each that are deleted.
+/// The files that a transaction's predicate selected, with the deleted rows of each.
 type Observed<'a> = BTreeMap<&'a str, &'a BTreeSet<u64>>;
 
 impl History {
@@ -89,21 +89,21 @@ impl History {
         versions.map(|(number, version)| (number, &version.wish))
     }
 
-    /// Whether someone who has read a version may be told that there is a conflict.
+    /// Whether a writer that has read a version may get a conflict.
     pub(crate) fn may_lose(&self, wish: &Wish, read: usize) -> bool {
         self.winners(read)
             .any(|(number, winner)| wish.may_lose_to(winner, self.state(number)))
     }
 
-    /// Whether someone who has read a version must not be let through.
+    /// Whether a writer that has read a version must get a conflict.
     pub(crate) fn must_lose(&self, wish: &Wish, read: usize) -> bool {
         self.winners(read).any(|(_, winner)| wish.must_lose_to(winner)) || self.has_phantom(wish, read)
     }
 
-    /// Whether the predicate of a commit would have selected something else had it been run right before the commit.
+    /// Whether the predicate of a commit would select something else if run directly before the commit.
     ///
-    /// A level that lets blind appends come later does not see their files. A commit that decides by each row alone, such as
-    /// a DELETE, may follow winners that deleted other rows of its files, but none that brought rows.
+    /// A level that orders blind appends later ignores their files. A commit that decides per row, such as a DELETE,
+    /// may follow winning commits that deleted other rows of its files, but none that added rows.
     fn has_phantom(&self, wish: &Wish, read: usize) -> bool {
         let level = wish.level(self.state(read));
         let Some(selection) = wish.reads.as_ref().filter(|_| level != SnapshotIsolation) else {

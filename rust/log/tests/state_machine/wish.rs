@@ -1,4 +1,4 @@
-//! A wish of the model as a transaction: its actions, and what was read for it.
+//! Converts a wish of the model to a transaction: its actions and its reads.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::model::{File, Selection, State, Wish};
 use super::vectors::{Kept, to_vector, vectors_of};
 
-/// The partition column of the tables that have one, as their files name it.
+/// The partition column of partitioned tables, as named in their files.
 pub(crate) const PARTITION: &str = "part";
 
-/// The transaction of a wish; `read` is the table at the snapshot's version. The vectors that it brings are written.
+/// The transaction of a wish; `read` is the table at the snapshot's version. Its deletion vectors are written.
 pub(crate) async fn transaction<'a>(
     snapshot: &'a Snapshot,
     read: &State,
@@ -30,7 +30,7 @@ pub(crate) async fn transaction<'a>(
     let gate: Gate = match (&wish.change, wish.deletes.is_empty()) {
         (Some(_), _) => ensure_changeable,
         (None, false) => ensure_vectors,
-        // What features ask of rows is not looked at: there are none.
+        // Preconditions of features on rows are not checked: there are no rows.
         (None, true) => |_, _, _| Ok(()),
     };
     let mut ours = Transaction::try_new(snapshot, operation, gate)?;
@@ -95,7 +95,7 @@ pub(crate) async fn transaction<'a>(
     Ok(ours)
 }
 
-/// Proves that a table's files may get vectors.
+/// Verifies that a table's files may get deletion vectors.
 fn ensure_vectors(protocol: &Protocol, metadata: &Metadata, _: &StructType) -> Result<()> {
     let is_enabled = metadata.property("delta.enableDeletionVectors") == Some("true");
     if is_enabled && supports_for_writers(protocol, "deletionVectors") {
@@ -107,7 +107,7 @@ fn ensure_vectors(protocol: &Protocol, metadata: &Metadata, _: &StructType) -> R
     ))
 }
 
-/// What a selection is as a predicate; none of everything.
+/// A selection as a predicate; `None` if everything is selected.
 fn predicate(snapshot: &Snapshot, read: &State, selection: &Selection) -> Result<Option<BoundPredicate>> {
     let (Selection::Partition(value), Some(column)) = (selection, &read.partition_column) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What writers wish for, by chance.
+//! Random wishes of writers.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use super::change::Change;
 use super::machine::Machine;
 use super::model::{File, Selection, State, Wish};
 
-/// With so many files nothing is appended any more, so that tables stay small.
+/// With this number of files nothing is appended, so that tables remain small.
 const MOST_FILES: usize = 10;
 
 impl Machine {
-    /// A wish of someone who has read a version.
+    /// A wish of a writer that has read a version.
     pub(crate) fn wish(&mut self, read: &State, writer: usize) -> Wish {
         let kind = self.chance.below(25);
         let mut wish = match kind {
@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// Names that nobody has had, and files.
+    /// Files with unused names.
     pub(crate) fn new_files(&mut self, count: usize) -> Vec<(String, File)> {
         let mut files = Vec::new();
         for _ in 0..count {
@@ -91,7 +91,7 @@ impl Machine {
         }
     }
 
-    /// Looks for rows by a predicate, and does what hangs on them: a MERGE.
+    /// A MERGE: selects rows by a predicate, and changes them.
     fn merge(&mut self, read: &State) -> Wish {
         let selection = self.selection(read);
         let selected = read.files.iter().filter(|(_, file)| selection.has(file));
@@ -136,7 +136,7 @@ impl Machine {
 
     fn delete_rows(&mut self, read: &State) -> Wish {
         let mut deletes = Vec::new();
-        // Some look for the rows by a predicate, others know their files.
+        // Some select the rows by a predicate, others know their files.
         let selection = (self.chance.below(2) == 0).then(|| self.selection(read));
         for path in self.some_files(read, 2) {
             let file = &read.files[&path];
@@ -148,7 +148,8 @@ impl Machine {
                 .collect();
             let mut rows = BTreeSet::new();
             for _ in 0..=self.chance.below(3) {
-                // One row stays: a file without rows would be removed. The first ones go first, so that two want the same.
+                // One row is retained: a file without rows would be removed. The first rows are preferred, so that
+                // writers collide.
                 if left.len() > 1 {
                     rows.insert(left.remove(self.chance.below(left.len().min(4))));
                 }
@@ -182,7 +183,7 @@ impl Machine {
         }
     }
 
-    /// A change by an ordinary transaction.
+    /// A table change by an ordinary transaction.
     fn evolve(&mut self, read: &State) -> Wish {
         let (name, change) = if self.chance.below(2) == 0 {
             let name = format!("c{}", self.chance.below(6));
@@ -192,7 +193,7 @@ impl Machine {
             let value = self.chance.below(1000).to_string();
             ("SET TBLPROPERTIES", Change::Set(key, value))
         };
-        // What changes nothing is no commit.
+        // A change without effect is not committed.
         let is_change = |change: &Change| change.apply(read, 0, 0).is_some_and(|after| after != *read);
         Wish {
             name,

@@ -1,6 +1,6 @@
-//! The law of Arrow data from any producer, on known bytes that are changed at random.
+//! Tests the invariant of Arrow data from any producer with random mutations of known bytes.
 //!
-//! The same law by coverage: `make fuzz`.
+//! Coverage-guided: `make fuzz`.
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
 mod law;
@@ -11,10 +11,10 @@ use deltaic_testkit::hostile::mutation::{Chance, Material};
 use deltaic_testkit::hostile::{dictionary, executions, panics, seeds};
 use deltaic_testkit::test_seed::test_seed;
 
-/// How often, unless `HOSTILE_EXECUTIONS` says otherwise.
+/// Number of trials, unless `HOSTILE_EXECUTIONS` is set.
 const EXECUTIONS: u64 = 100_000;
 
-/// As long as the fuzz target's bytes may be.
+/// Maximum length of the fuzz target's input.
 const MOST_BYTES: usize = 512;
 
 #[test]

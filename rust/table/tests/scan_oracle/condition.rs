@@ -11,7 +11,7 @@ use crate::files::{Row, TEXTS};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Null,
-    /// Every number, date and time of the generated rows is exact in a double.
+    /// All numbers, dates and times of the generated rows are exact as a double.
     Number(f64),
     Text(String),
     Flag(bool),
@@ -19,7 +19,7 @@ pub(crate) enum Cell {
     Struct,
 }
 
-/// What is compared with a column.
+/// The right-hand side of a comparison.
 #[derive(Clone, Debug)]
 pub(crate) enum Side {
     Column(&'static str),
@@ -42,7 +42,7 @@ pub(crate) enum Condition {
         values: Vec<Side>,
         negated: bool,
     },
-    /// A function of a column and a text: `startswith`, `endswith` or `contains`.
+    /// A function of a column and a string: `startswith`, `endswith` or `contains`.
     Function {
         name: &'static str,
         column: &'static str,
@@ -59,7 +59,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// SQL's answer for a row of a file: true, false or NULL.
+    /// The SQL result for a row of a file: true, false or NULL.
     pub(crate) fn holds(&self, row: &Row, old: bool) -> Option<bool> {
         let cell = |column: &str| row.cell(column, old);
         match self {
@@ -141,7 +141,7 @@ fn compare(operator: &str, left: &Cell, right: &Cell) -> Option<bool> {
     })
 }
 
-/// Spark's order: NaN equals itself and exceeds every number, and both zeros are equal.
+/// Spark's order: NaN equals itself and is greater than every number, and both zeros are equal.
 fn number_order(left: f64, right: f64) -> Ordering {
     let order = left.partial_cmp(&right);
     order.unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))

@@ -1,4 +1,4 @@
-//! Generated rows, what their columns hold, and data files as many writers cut them.
+//! Generated rows, the values of their columns, and data files with the layouts of various writers.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::condition::Cell;
 
 pub(crate) const TEXTS: [&str; 8] = ["", "a", "ab", "b", "é", "🚋", "x'y", "a%_b"];
 
-/// A row; NULL in all columns but the id and the number where `null`.
+/// A row; if `null`, NULL in all columns except the id and the number.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) id: i64,
@@ -34,7 +34,7 @@ pub(crate) struct Form {
     pub(crate) bloom: bool,
     pub(crate) statistics: EnabledStatistics,
     pub(crate) second_version: bool,
-    /// A file from before the column `later` came and `id` was widened.
+    /// A file from before the column `later` was added and `id` was widened.
     pub(crate) old: bool,
     pub(crate) deleted: Vec<u64>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn form() -> impl Strategy<Value = Form> {
     )
 }
 
-/// The rows as Arrow: by `old` the id has 32 bits, and a column is not there.
+/// The rows as Arrow; if `old`, the id has 32 bits and the column `later` is missing.
 pub(crate) fn batch(rows: &[Row], old: bool) -> RecordBatch {
     let some = |row: &Row| !row.null;
     let ids = rows.iter().map(|row| Some(row.id));
@@ -182,7 +182,7 @@ pub(crate) fn file(rows: &[Row], form: &Form) -> Vec<u8> {
 }
 
 impl Row {
-    /// What a column of the table holds for the row.
+    /// The value of a table column in the row.
     pub(crate) fn cell(&self, column: &str, old: bool) -> Cell {
         let number = |value: i64| Cell::Number(value as f64);
         match column {
@@ -204,7 +204,7 @@ impl Row {
     }
 }
 
-/// Rows of one file as the table has them: in an old file the last column is NULL.
+/// Rows of one file as read from the table: in an old file the last column is NULL.
 pub(crate) fn as_read(rows: &[Row], old: bool, schema: &Arc<Schema>) -> RecordBatch {
     let mut columns = batch(rows, false).columns().to_vec();
     if old && let Some(later) = columns.last_mut() {

@@ -1,5 +1,5 @@
-//! A scan returns the generated rows that match: files as many writers cut them, predicates and deletion vectors at random.
-//! The expected rows come from the generated ones and from an evaluation of their own, never from a read.
+//! A scan returns the matching generated rows: random file layouts, predicates and deletion vectors. The expected rows
+//! are derived from the generated ones by an independent evaluation, never from a read.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
 mod condition;
@@ -66,8 +66,8 @@ fn together(batches: &[RecordBatch], schema: &Arc<Schema>) -> RecordBatch {
     arrow_select::concat::concat_batches(schema, batches).expect("they are of one schema")
 }
 
-/// The table with small files, which are in memory when their end is read; with larger ones in a folder; and with larger
-/// ones on a store.
+/// The table with small files, which are in memory once their tail is read; with larger ones in a folder; and with
+/// larger ones on a store.
 async fn ways(table: TableBuilder) -> Result<(tempfile::TempDir, [Snapshot; 3])> {
     let folder = tempfile::tempdir().expect("there is a place for it");
     let small = Snapshot::load(table.location(), None, LoadOptions::default()).await?;
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// A row group that is so large that several read it at once.
+/// A row group large enough to be read by several tasks at once.
 #[tokio::test]
 async fn a_large_row_group_is_read_in_parts() -> Result<()> {
     const ROWS: usize = 600_000;
@@ -218,7 +218,7 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
                 Box::new(|row| row >= 250_000 && row % 8 == 2 && row % 11 != 0),
             ),
         ] {
-            // So large that a batch by itself is more than may wait.
+            // A single batch exceeds the limit of buffered bytes.
             let options = ScanOptions {
                 columns: Some(vec!["number".to_owned(), "nested".to_owned(), "long".to_owned()]),
                 predicate: text.map(str::to_owned),
@@ -243,7 +243,7 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
     Ok(())
 }
 
-/// An index is a help and no truth: one that makes no sense is not gone by, and no room is made for what it claims.
+/// An index is an optimization: an invalid one is ignored, and no memory is allocated for what it claims.
 #[tokio::test]
 async fn an_index_of_pages_that_makes_no_sense_is_passed_over() -> Result<()> {
     let rows: Vec<Row> = (0..200)

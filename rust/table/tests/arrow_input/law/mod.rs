@@ -1,4 +1,4 @@
-//! Arrow data as any producer may hand it over: rows of a table or a typed error, and what is refused changes no byte.
+//! Arrow data from any producer: rows of a table or a typed error, and rejected data changes no byte.
 #![allow(
     unsafe_code,
     reason = "the C interface of Arrow is made of pointers, and producers make them"
@@ -40,7 +40,7 @@ use tokio::runtime::Runtime;
 use program::{Exported, Input};
 use rows::{Rows, Source};
 
-/// Of how many accepted inputs one is appended to a table of its own, which is slow.
+/// One in this number of accepted inputs is appended to a table of its own, which is slow.
 const ONE_OF: usize = 64;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     runtime.expect("a runtime can be made")
 });
 
-/// Panics where the bytes break the law.
+/// Panics if the bytes violate the invariant.
 pub(crate) fn law(bytes: &[u8]) {
     let mut input = Input(bytes);
     let [rows, lie, batches] = [(); 3].map(|()| {
@@ -65,7 +65,7 @@ pub(crate) fn law(bytes: &[u8]) {
         Ok(field) => field,
         Err(error) => return is_typed(&error),
     };
-    // Arrays under a schema of which more is wrong than names cannot be told from others.
+    // If more than names is wrong in the schema, its arrays are indistinguishable from others.
     let data = if (2..).contains(&lie) { &[] } else { input.0 };
     let arrays = || -> Vec<FFI_ArrowArray> {
         let mut input = Input(data);
@@ -109,7 +109,7 @@ pub(crate) fn law(bytes: &[u8]) {
     }
 }
 
-/// Validates an array twice, here and by Arrow, which must agree.
+/// Validates an array twice, by deltaic and by Arrow, which must agree.
 fn is_sound(array: FFI_ArrowArray, field: &Field) -> bool {
     let data = match c_data::import(array, field.data_type()) {
         Ok(data) => data,
@@ -121,7 +121,7 @@ fn is_sound(array: FFI_ArrowArray, field: &Field) -> bool {
     let checked = validate_batch(&data, 0);
     let by_arrow = |data: &ArrayData| catch_unwind(|| data.validate_full().is_ok()).unwrap_or(false);
     match &checked {
-        // Arrow looks at what lies outside of a struct's rows, until an array is made of them, and at what a NULL hides.
+        // Until an array is created, Arrow also validates values outside of a struct's rows and below NULLs.
         Ok(()) => {
             let made = make_array(data.clone()).to_data();
             assert!(
@@ -144,7 +144,8 @@ fn has_nulls(data: &ArrayData) -> bool {
     data.null_count() > 0 || data.child_data().iter().any(has_nulls)
 }
 
-/// Whether there are values that no row has: a slice of a batch has those of the whole batch. They are not written.
+/// Whether there are values that belong to no row: a slice of a batch has those of the whole batch. They are not
+/// written.
 fn has_spare_values(data: &ArrayData) -> bool {
     let has_more_than = |(first, last): (usize, usize)| {
         let values = data.child_data().first();
@@ -183,7 +184,8 @@ fn has_large_decimals(data: &ArrayData) -> bool {
     own || data.child_data().iter().any(has_large_decimals)
 }
 
-/// Whether a list view holds a NULL that its field forbids: Arrow's validation does not check the elements of list views.
+/// Whether a list view contains a NULL that its field forbids: Arrow's validation does not check the elements of list
+/// views.
 fn has_null_in_list_view(data: &ArrayData) -> bool {
     let own = match data.data_type() {
         DataType::ListView(field) | DataType::LargeListView(field) => {
@@ -200,16 +202,16 @@ fn stream(schema: FFI_ArrowSchema, arrays: Vec<FFI_ArrowArray>) -> Rows {
         arrays,
     };
     let mut raw = exported.into_raw();
-    // SAFETY: it is a stream of the interface.
+    // SAFETY: `raw` is a stream of the C data interface.
     let stream = unsafe { c_data::Stream::take((&raw mut raw).cast::<FFI_ArrowArrayStream>()) };
     let mut stream = stream.expect("it is not released");
     let field = stream.schema().expect("the same schema was read before");
     Rows::new(Source::Stream(stream), &field).expect("it is a struct")
 }
 
-/// What is refused leaves every object of a table as it was.
+/// Rejected data leaves every object of a table unchanged.
 fn changes_nothing(rows: Rows, schema: &Arc<StructType>) {
-    /// Tables of schemas that came before, and what they hold.
+    /// Tables by schema, with their objects.
     static TABLES: Mutex<Option<HashMap<String, (Snapshot, Objects)>>> = Mutex::new(None);
     let mut tables = TABLES.lock().expect("no one panicked");
     let tables = tables.get_or_insert_default();
@@ -226,7 +228,7 @@ fn changes_nothing(rows: Rows, schema: &Arc<StructType>) {
     assert_eq!(*before, RUNTIME.block_on(objects(snapshot)));
 }
 
-/// What is accepted is what the table's types say, by Arrow's own checks.
+/// Accepted data matches the table's types according to Arrow's own checks.
 fn fits(rows: Rows, schema: &Arc<StructType>) {
     let incoming = Incoming::try_new(rows.schema().as_ref(), schema, &[]).expect("it was made before");
     for batch in rows {
@@ -245,7 +247,7 @@ fn fits(rows: Rows, schema: &Arc<StructType>) {
     }
 }
 
-/// What is accepted can be appended, and the commit and the rows can be read.
+/// Accepted data can be appended, and the commit and the rows can be read.
 fn is_appended(rows: Rows, schema: &Arc<StructType>) {
     let snapshot = RUNTIME.block_on(new_table(schema));
     let before = RUNTIME.block_on(objects(&snapshot));
@@ -280,7 +282,7 @@ fn append(snapshot: &Snapshot, rows: Rows) -> Result<(), Error> {
         .map(|_| ())
 }
 
-/// The objects of a store, by path: each time one is put it has another tag.
+/// The objects of a store by path, with their tag: each put changes the tag.
 type Objects = BTreeMap<String, Option<String>>;
 
 async fn objects(snapshot: &Snapshot) -> Objects {

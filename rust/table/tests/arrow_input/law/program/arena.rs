@@ -1,4 +1,4 @@
-//! The memory of exported structures, and the structures in it.
+//! The memory of exported structures.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -22,7 +22,7 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// A buffer with some room behind it, aligned.
+    /// An aligned buffer with spare space at its end.
     pub(super) fn buffer(&mut self, bytes: &[u8]) -> *const c_void {
         let mut words = vec![0u128; bytes.len() / 16 + 8];
         for (word, chunk) in words.iter_mut().zip(bytes.chunks(16)) {
@@ -35,7 +35,7 @@ impl Arena {
         pointer
     }
 
-    /// The same bytes at an address that is not aligned.
+    /// The same bytes at an unaligned address.
     pub(super) fn unaligned(&mut self, pointer: *const c_void) -> *const c_void {
         let words = self.buffers.iter().find(|words| words.as_ptr().cast() == pointer);
         let Some(words) = words else { return pointer };
@@ -60,7 +60,7 @@ impl Arena {
 }
 
 unsafe extern "C" fn release_array(array: *mut RawArray) {
-    // SAFETY: the private data of the outermost array are its arena; inner ones have none.
+    // SAFETY: the private data of the outermost array is its arena; inner ones have none.
     unsafe {
         if !(*array).private_data.is_null() {
             drop(Box::from_raw((*array).private_data.cast::<Arena>()));
@@ -89,7 +89,7 @@ pub(super) fn keep_schema(arena: &mut Arena, schema: RawSchema) -> *mut RawSchem
 pub(super) fn one_schema(arena: &mut Arena, format: &[u8], name: &[u8], parts: Vec<RawSchema>) -> RawSchema {
     let mut children: Vec<_> = parts.into_iter().map(|part| keep_schema(arena, part)).collect();
     let count = children.len();
-    // A lie may claim one more.
+    // Invalid structures may claim one more.
     children.push(null_mut());
     let schema = RawSchema {
         format: arena.text(format),
@@ -122,7 +122,7 @@ pub(super) fn one_array(
 ) -> RawArray {
     let mut children: Vec<_> = parts.into_iter().map(|part| keep_array(arena, part)).collect();
     let mut pointers = buffers.to_vec();
-    // A lie may claim one more.
+    // Invalid structures may claim one more.
     pointers.push(null());
     let array = RawArray {
         length: i64::try_from(rows).unwrap_or(0),

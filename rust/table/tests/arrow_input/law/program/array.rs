@@ -1,4 +1,4 @@
-//! Arrays of the columns, with buffers of any content.
+//! Arrays of the columns, with arbitrary buffer contents.
 
 use std::ptr::null;
 
@@ -10,7 +10,7 @@ use super::buffers::{rising, views};
 use super::lie::lie_about;
 use super::{Input, Kind};
 
-/// An array of rows of the columns.
+/// An array with rows of the columns.
 pub(in super::super) fn array(columns: &[Kind], rows: usize, input: &mut Input<'_>) -> FFI_ArrowArray {
     let mut arena = Arena::default();
     let parts = columns
@@ -22,7 +22,7 @@ pub(in super::super) fn array(columns: &[Kind], rows: usize, input: &mut Input<'
         root.length += 1;
     }
     root.private_data = Box::into_raw(Box::new(arena)).cast();
-    // SAFETY: both are the interface's structure, and `root` is not used again.
+    // SAFETY: both types are the interface's structure, and `root` is not used again.
     unsafe { std::mem::transmute::<RawArray, FFI_ArrowArray>(root) }
 }
 
@@ -101,7 +101,7 @@ fn build(arena: &mut Arena, kind: &Kind, rows: usize, input: &mut Input<'_>) -> 
                         vec![],
                     )
                 }
-                // Run ends and small decimals matter more than large numbers do.
+                // Run ends and small decimals matter more than large numbers.
                 Some(width) => {
                     let number = |input: &mut Input<'_>| match input.byte() {
                         byte @ 0..0xE0 => {

@@ -1,11 +1,11 @@
-//! Offsets and views, mostly sound.
+//! Offsets and views, mostly valid.
 
 use std::ffi::c_void;
 
 use super::Input;
 use super::arena::Arena;
 
-/// Offsets of so many bytes each, which mostly rise, and the length that the last one claims.
+/// Offsets of this width, mostly ascending, and the length that the last one claims.
 pub(super) fn rising<const WIDTH: usize>(slots: usize, input: &mut Input<'_>) -> (Vec<u8>, usize) {
     let (mut offset, mut bytes) = (0i64, Vec::new());
     for slot in 0..=slots {

@@ -1,4 +1,4 @@
-//! Lies about the structure of an array.
+//! Invalid structures of arrays.
 
 use std::ptr::{null, null_mut};
 
@@ -22,7 +22,7 @@ pub(super) fn lie_about(arena: &mut Arena, array: &mut RawArray, lie: u8) {
         12 => array.children = null_mut(),
         13 => array.dictionary = null_mut(),
         14 if array.n_buffers > 1 => {
-            // SAFETY: there are so many buffers.
+            // SAFETY: the array has at least two buffers.
             unsafe { *array.buffers.add(1) = null() };
         }
         _ if array.n_buffers > 1 => {

@@ -1,6 +1,7 @@
-//! Arrow arrays built from bytes, in the C data interface: mostly sound, with buffers of any content and some lies.
+//! Arrow arrays built from bytes, in the C data interface: mostly valid, with arbitrary buffer contents and some
+//! invalid structures.
 //!
-//! The first byte is the number of rows, then come the types of the columns up to a line end, then data. Only what the
+//! The first byte is the number of rows, followed by the types of the columns up to a line end, and data. Only what the
 //! interface cannot express is never wrong: buffers are as long as lengths and offsets claim.
 
 mod arena;
@@ -14,7 +15,7 @@ pub(super) use array::array;
 pub(super) use schema::schema;
 pub(super) use stream::Exported;
 
-/// Bytes to take from; zeros when they are used up.
+/// The remaining input; zeros when it is used up.
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
 impl Input<'_> {
@@ -33,7 +34,7 @@ impl Input<'_> {
     }
 }
 
-/// A type, and the types of its parts.
+/// A type and its child types.
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
     letter: u8,
@@ -42,7 +43,7 @@ pub(super) struct Kind {
 
 const MOST_COLUMNS: usize = 3;
 
-/// The columns that the first line names. A letter is a type; those of nested types come before those of their parts.
+/// The columns of the first line. Each letter is a type; nested types precede their children.
 pub(super) fn columns(input: &mut Input<'_>) -> Vec<Kind> {
     let mut columns = Vec::new();
     while columns.len() < MOST_COLUMNS {
@@ -79,7 +80,7 @@ fn kind(letter: u8, input: &mut Input<'_>, depth: usize) -> Kind {
             part(input),
         ],
         b'N' => {
-            // A type within so many structs.
+            // A type within this number of structs.
             let levels = usize::from(input.byte());
             let inner = text();
             return (0..levels).fold(inner, |inner, _| Kind {

@@ -1,4 +1,4 @@
-//! Schemas that describe columns, with the lies that a byte requests.
+//! Schemas of the columns, invalid as a byte requests.
 
 use std::ptr::{null, null_mut};
 
@@ -8,7 +8,7 @@ use super::super::c_data::structures::RawSchema;
 use super::Kind;
 use super::arena::{Arena, keep_schema, one_schema};
 
-/// The schema of columns; where a byte asks for a lie, it has one.
+/// The schema of columns, with the defect that a byte requests.
 pub(in super::super) fn schema(columns: &[Kind], lie: u8) -> FFI_ArrowSchema {
     let mut arena = Arena::default();
     let columns: Vec<_> = columns
@@ -26,7 +26,7 @@ pub(in super::super) fn schema(columns: &[Kind], lie: u8) -> FFI_ArrowSchema {
         .collect();
     let mut root = one_schema(&mut arena, b"+s", b"", parts);
     root.private_data = Box::into_raw(Box::new(arena)).cast();
-    // SAFETY: both are the interface's structure, and `root` is not used again.
+    // SAFETY: both types are the interface's structure, and `root` is not used again.
     unsafe { std::mem::transmute::<RawSchema, FFI_ArrowSchema>(root) }
 }
 
@@ -77,7 +77,7 @@ fn describe(arena: &mut Arena, kind: &Kind, name: &str, lie: u8) -> RawSchema {
     };
     let mut schema = one_schema(arena, format, name.as_bytes(), parts);
     if matches!(name, "key" | "run_ends") || lie == 1 {
-        // Run ends and keys are without NULLs.
+        // Run ends and keys have no NULLs.
         schema.flags = 0;
     }
     if kind.letter == b'k' {

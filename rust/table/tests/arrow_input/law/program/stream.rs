@@ -26,10 +26,10 @@ impl Exported {
 }
 
 unsafe extern "C" fn get_schema(stream: *mut RawStream, schema: *mut FFI_ArrowSchema) -> c_int {
-    // SAFETY: the private data are what `into_raw` put there.
+    // SAFETY: the private data is what `into_raw` put there.
     let exported = unsafe { &mut *(*stream).private_data.cast::<Exported>() };
     match exported.schema.take() {
-        // SAFETY: the caller gives room for it.
+        // SAFETY: the caller provides memory for it.
         Some(taken) => unsafe { schema.write(taken) },
         None => return 5,
     }
@@ -43,7 +43,7 @@ unsafe extern "C" fn get_next(stream: *mut RawStream, array: *mut FFI_ArrowArray
         true => FFI_ArrowArray::empty(),
         false => exported.arrays.remove(0),
     };
-    // SAFETY: the caller gives room for it.
+    // SAFETY: the caller provides memory for it.
     unsafe { array.write(next) };
     0
 }
