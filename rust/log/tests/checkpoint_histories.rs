@@ -26,7 +26,7 @@ fn options() -> CheckpointOptions {
     }
 }
 
-/// Removes the fields and actions that depend on the statistics format or the V2 spec.
+/// The action without parsed columns; `None` for actions that only the V2 spec has.
 fn plain(mut action: Value) -> Option<Value> {
     if let Some(add) = action.get_mut("add").and_then(Value::as_object_mut) {
         add.retain(|name, _| !["stats_parsed", "partitionValues_parsed"].contains(&name.as_str()));

@@ -153,7 +153,7 @@ async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
             {
                 let names = matches!(step, Step::Link | Step::Rename);
                 if names && mishap == Mishap::Refused(IoKind::AlreadyExists) {
-                    continue; // that would be another's commit
+                    continue; // it would be another writer's commit
                 }
                 let how = format!("{step:?} {mishap:?} {files:?}");
                 let (_folder, location) = on_disk()?;

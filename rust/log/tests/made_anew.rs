@@ -165,8 +165,8 @@ async fn a_winner_of_another_id_is_another_table() -> Result<()> {
     Ok(())
 }
 
-/// Requests of a commit: none for a fresh version without winning commits, and one for the file of the version that was
-/// read, for any number of winning commits.
+/// Requests that verify that the table was not recreated: none for a fresh version without winning commits, and one for
+/// the commit file of the version that was read, for any number of winning commits.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fresh_version_is_not_asked_for_again() -> Result<()> {
     for winners in [0, 1, 2] {

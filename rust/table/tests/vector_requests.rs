@@ -24,8 +24,8 @@ const LATENCY: Duration = Duration::from_millis(30);
 /// Ranges with larger gaps are fetched separately.
 const GAP: u64 = 64 * 1024;
 
-/// A deletion vector file in the table, each vector with this number of positions from its own number on; returns the
-/// requests for them.
+/// A deletion vector file in the table, each vector with this number of positions from its own number on; returns what
+/// to read.
 async fn vectors(table: &TableBuilder, file: u8, positions: &[u64]) -> Result<Vec<VectorOf>> {
     let mut bytes = VectorFile::new();
     let text = z85::encode(&[file; 16]);

@@ -37,7 +37,7 @@ async fn a_checkpoint_that_is_there_is_left() -> Result<()> {
     Ok(())
 }
 
-/// An unreadable checkpoint does not count as a checkpoint of the version.
+/// An unreadable checkpoint of the version is reported as damaged, and not overwritten.
 #[tokio::test]
 async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;

@@ -140,8 +140,8 @@ async fn days_go_by_the_times_of_files() -> Result<()> {
     Ok(())
 }
 
-/// Expiry uses the store's clock, which stamps the files. A machine whose clock is far ahead deletes nothing that other
-/// writers still need, and one whose clock is far slow deletes what has expired.
+/// Expiry uses the store's clock, which stamps the files. A machine whose clock is far ahead of it deletes nothing that
+/// other writers still need, and one whose clock lags far deletes what has expired.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
@@ -196,8 +196,8 @@ async fn the_day_is_the_stores() -> Result<()> {
     Ok(())
 }
 
-/// Writers whose clocks are 40 days slower than the store's: their commits immediately expire by in-commit timestamp, but
-/// are retained for an hour after the store wrote them.
+/// The store's clock is 40 days ahead of the writers': their commits immediately expire by in-commit timestamp, but are
+/// retained for an hour after the store wrote them.
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
