@@ -23,6 +23,7 @@ def test_the_scopes_have_files() -> None:
         ("markdown", "Upkeep\n\n`upkeep=False` and [a](upkeep.md)\n\n```\nupkeep\n```\nit stands\n", [1, 8]),
         ("hash comments", "#!/bin/sh\nupkeep=1 # the upkeep\n## stands\necho '#1'\n", [2, 3]),
         ("python", '"""It stands."""\nupkeep = "stands"  # upkeep\nx = """\nstands"""\n', [1, 2]),
+        ("python", 'def f():\n    """\n    Args:\n        upkeep: stands.\n\n    >>> upkeep\n    """\n', [4]),
         ("rust", "//! Upkeep.\nlet upkeep = 1; // stands\n/// ```\n/// upkeep()\n/// ```\n", [1, 2]),
     ],
 )

@@ -33,7 +33,7 @@ def hash_comments(text: str) -> str:
 
 
 def python_text(text: str) -> str:
-    """Return the comments and docstrings of Python source, without inline code."""
+    """Return the comments and docstrings of Python source, without code and argument names."""
     lines = [""] * (text.count("\n") + 2)
     before = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -43,7 +43,8 @@ def python_text(text: str) -> str:
                 lines[number - 1] += line
         if token.type not in {tokenize.NL, tokenize.COMMENT}:
             before = token.type
-    return INLINE.sub(" ", re.sub(r"``([^`\n]*)``", " ", "\n".join(lines)))
+    without_code = re.sub(r"``[^`\n]*``|^ *>>> .*$|^ +\w+:(?= )", " ", "\n".join(lines), flags=re.MULTILINE)
+    return INLINE.sub(" ", without_code)
 
 
 def rust_comments(text: str) -> str:

@@ -1,4 +1,4 @@
-//! Whether a newer version contains a commit, judged by its actions: a checkpoint does not hold the ids of commits.
+//! Whether a newer version contains a commit, determined by its actions: checkpoints contain no commit ids.
 
 use deltaic_protocol::actions::DomainMetadata;
 use deltaic_protocol::{Result, row_tracking};
@@ -6,20 +6,19 @@ use deltaic_protocol::{Result, row_tracking};
 use super::{Base, Proposal};
 use crate::snapshot::Snapshot;
 
-/// Whether the commit's file was listed after it was won.
+/// Whether the commit's file was listed after the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommitFile {
     Listed,
-    /// A cleanup deleted it since, so the log went on from it.
+    /// A later cleanup deleted it, so it was part of the log.
     Deleted,
 }
 
 /// Whether `newest` proves that it contains the commit of `proposal`, which was based on `read` and rebased to `base`.
 ///
-/// A file that the commit added is its own. A tombstone or an application's transaction carries the time of the commit's
-/// writer, but another commit may have been made in the same millisecond. Metadata and domains carry no mark. So these count
-/// only if the commit's file is gone. Marks with a time also count if the log `is_whole`: no cleanup can have deleted a
-/// commit since the log was last listed.
+/// The name of an added file is unique. A tombstone or an app transaction has a timestamp, but another commit may have the
+/// same one. Metadata and domains have none. So they prove the commit only if its file was deleted; those with a timestamp
+/// also if the log `is_whole`: no cleanup can have deleted a commit since the last listing.
 pub(super) async fn is_shown_by(
     newest: &Snapshot,
     read: &Snapshot,
@@ -45,7 +44,7 @@ pub(super) async fn is_shown_by(
     newest.shows_tombstone(&proposal.removes).await
 }
 
-/// Whether the proposal changes protocol, metadata or domains, and a version has them as it leaves them.
+/// Whether the proposal changes protocol, metadata or domains, and `newest` has them as changed.
 fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, proposal: &Proposal) -> bool {
     let protocol = proposal
         .protocol
@@ -55,7 +54,7 @@ fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, propo
         .metadata
         .as_ref()
         .filter(|mine| **mine != *base.form.metadata);
-    // Every commit that adds rows may move the high water mark of row ids.
+    // Every commit that adds rows may increase the high water mark of row ids.
     let domains = proposal
         .domains
         .iter()
@@ -68,7 +67,7 @@ fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, propo
         && domains.iter().all(|domain| has_domain(newest, domain))
 }
 
-/// Whether a version has a domain as a commit leaves it.
+/// Whether a version has the state of a domain after a commit.
 fn has_domain(version: &Snapshot, domain: &DomainMetadata) -> bool {
     let found = version.domains().get(&domain.domain);
     if domain.removed {

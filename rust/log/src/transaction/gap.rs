@@ -31,7 +31,7 @@ const FRESH_MS: i64 = 5_000;
 /// A commit that is won this long after the last listing is looked for in the log.
 const SLOW_COMMIT_MS: i64 = 1_000;
 
-/// Whether the version after the base can be proposed.
+/// Whether the version after the base is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Not known to be taken.
@@ -43,14 +43,14 @@ pub(super) enum Next {
 /// What the last listing of the log showed: no gap after the version that a transaction is based on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Continuity {
-    /// When; none if the log must be listed before the next proposal.
+    /// The time of the listing; `None` if the log must be listed before the next proposal.
     listed: Option<Observed>,
     /// A version that existed at that time. No later one did.
     newest: Option<Version>,
 }
 
 impl Continuity {
-    /// As the snapshot of a transaction was made.
+    /// The state of the log when the snapshot of a transaction was loaded.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         Self {
             listed: snapshot.listed(),
@@ -58,7 +58,7 @@ impl Continuity {
         }
     }
 
-    /// The log was listed then, or after, and had no version.
+    /// The log was listed at this time or later and had no version.
     pub(super) fn of_no_table(observed: Observed) -> Self {
         Self {
             listed: Some(observed),
@@ -75,7 +75,7 @@ impl Continuity {
         self.listed.map_or(i64::MAX, Observed::age_ms)
     }
 
-    /// What the last listing shows of the version after `base`.
+    /// Whether the last listing shows the version after `base`.
     fn next(self, base: Version) -> Result<Next> {
         let is_taken = self.newest >= Some(base.next()?);
         Ok(if is_taken { Next::Taken } else { Next::Free })
@@ -89,7 +89,7 @@ impl Continuity {
     /// Verifies that readers of the table that was read will see a commit after `base`. If the file of the version that was
     /// read is gone, the table is opened for that, once.
     ///
-    /// Errors: `CommitConflict` if later versions were cleaned up or it is another table; the store's.
+    /// Errors: `CommitConflict` if later versions were cleaned up or the table was recreated; errors of the store.
     pub(super) async fn before_proposal(
         &mut self,
         snapshot: &Snapshot,
@@ -104,7 +104,7 @@ impl Continuity {
                 if readable == Readable::Yes {
                     return Ok((self.next(base.version)?, readable));
                 }
-                // The file was cleaned up, so later versions may be, too.
+                // Later versions may be cleaned up, too.
             }
             Required::Listing => {}
         }
@@ -136,8 +136,8 @@ impl Continuity {
         Ok(readable)
     }
 
-    /// Whether a commit that was just won must be looked for in the log: others may have committed the same version and
-    /// later ones since the last listing, and cleaned them up.
+    /// Whether a successful commit must be verified in the log: since the last listing, other writers may have committed
+    /// the same version and later ones, and cleaned them up.
     pub(super) fn needs_confirmation(self, metadata: &Metadata) -> bool {
         has_short_retention(metadata) || self.age_ms() >= SLOW_COMMIT_MS
     }
@@ -159,7 +159,7 @@ enum Required {
     Listing,
 }
 
-/// Checks that depend on how long ago the log was listed. A look at a file on disk costs next to nothing.
+/// The check that is required, by the age of the last listing. On a disk, checking a file is cheap.
 fn required(metadata: &Metadata, age_ms: i64, is_on_disk: bool) -> Required {
     if has_short_retention(metadata) || age_ms >= SEEN_LATELY_MS {
         Required::Listing
@@ -180,10 +180,10 @@ pub(super) struct Unproved {
     pub(super) file: CommitFile,
 }
 
-/// Looks in the log for a commit that was made as `version`. None if every reader sees it.
+/// Looks in the log for a commit that was made as `version`. `None` if every reader sees it.
 ///
 /// A version with later versions and a checkpoint at or after it may lie below the hole of a cleanup, since the checkpoint
-/// may have been written before the version. Only the checkpoint's content tells.
+/// may have been written before the version. Only the content of the checkpoint decides.
 pub(super) async fn look_for(
     location: &Arc<TableLocation>,
     version: Version,
@@ -209,7 +209,7 @@ pub(super) async fn look_for(
     }))
 }
 
-/// The first version from one on whose commit is not listed.
+/// The first version at or after `from` whose commit is not listed.
 fn first_missing(listing: &Listing, from: Version) -> Result<Version> {
     let mut missing = from;
     for commit in listing.commits() {
@@ -220,7 +220,7 @@ fn first_missing(listing: &Listing, from: Version) -> Result<Version> {
     Ok(missing)
 }
 
-/// Whether the file of the version that was read is still there.
+/// Whether the file of the version that was read still exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readable {
     Yes,
@@ -228,10 +228,10 @@ pub(super) enum Readable {
     No,
 }
 
-/// Verifies that the table is the one that was read: the file that made the version is as it was. If it was cleaned up, the
-/// newest version must be one of the same table.
+/// Verifies that the table is the one that was read: the file of the version is unchanged, or it was cleaned up and the
+/// newest version belongs to the same table.
 ///
-/// Errors: `CommitConflict` if it is not; the store's.
+/// Errors: `CommitConflict` if not; errors of the store.
 pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     if snapshot.is_told_by_catalog() {
         return Ok(Readable::Yes);
@@ -268,9 +268,9 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
 }
 
-/// Verifies that no version is missing between one and the newest. Returns the listing from that version on.
+/// Verifies that no version is missing between `base` and the newest. Returns the listing from `base` on.
 ///
-/// Errors: `CommitConflict` if a version is missing; the store's.
+/// Errors: `CommitConflict` if a version is missing; errors of the store.
 async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listing> {
     let next = base.next()?;
     let mut is_again = false;
@@ -278,19 +278,19 @@ async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listin
         let listing = Listing::from(location, base).await?;
         let missing = first_missing(&listing, next)?;
         match newest_version(&listing) {
-            // A folder that is written to while it is read may show a checkpoint and not the commit before it.
+            // A listing during a commit may show the checkpoint and not the commit before it.
             Some(newest) if newest >= missing && !is_again => is_again = true,
             Some(newest) if newest >= missing => {
                 return Err(cleaned_up(missing, &format!("the table is at version {newest}")));
             }
-            // A version that is not listed may be missing from a stale listing, or not made yet: a proposal finds out.
+            // A proposal of a version that a stale listing does not show fails.
             _ => return Ok(listing),
         }
     }
 }
 
-/// Verifies that the next version was not cleaned up together with the version that was read. A commit that has its name
-/// then is that of a stale writer: readers begin at the checkpoint after it.
+/// Verifies that the next version was not cleaned up together with the version that was read. A commit of that version
+/// was then made by a stale writer, and readers begin at the checkpoint after it.
 fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
     let checkpoints = complete_checkpoints(listing, None);
     let versions = checkpoints.iter().map(|checkpoint| checkpoint.version);

@@ -1,4 +1,4 @@
-//! What a commit that came first means for a change: it is made anew, is done already, or conflicts.
+//! Changes of a table after a winning commit: planned again, already done, or conflicts.
 
 use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_protocol::change::TableChange;
@@ -113,7 +113,7 @@ async fn an_append_stands_in_the_way_of_no_change_that_reads_no_row() -> Result<
     Ok(())
 }
 
-/// Both change the table in ways that the metadata alone do not tell.
+/// The metadata alone do not show that both changes exclude each other.
 #[tokio::test]
 async fn a_column_is_not_dropped_by_which_a_winner_clusters_the_table() -> Result<()> {
     let (table, snapshot) = table(&[], json!({})).await?;

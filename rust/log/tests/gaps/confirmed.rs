@@ -105,7 +105,7 @@ async fn commit_slowly(
     transaction.commit().await
 }
 
-/// Other writers go on after the commit and write a checkpoint: it is reported, also if its file is cleaned up by then.
+/// Other writers commit and write a checkpoint after the commit: it is acknowledged, even if its file was cleaned up.
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]
@@ -134,8 +134,8 @@ async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Res
     Ok(())
 }
 
-/// Another writer makes the same change as this version, others go on, and the log is cut before the commit gets the name:
-/// it is not reported, although the table looks as it would. Both may have made it in the same millisecond.
+/// Another writer commits the same change as this version, others continue, and the log is cleaned up before the commit
+/// gets the name: it is not acknowledged, although the table looks the same. Both changes may have the same millisecond.
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! A writer that held a version until the commits behind it were cleaned up.
+//! Commits of a stale writer: the commits after the version that it read were cleaned up.
 
 mod changing;
 mod confirmed;
@@ -36,7 +36,7 @@ use tokio::runtime::Handle;
 
 use self::others::{Cut, DAY_MS, Others, StalledPut, open, others_commit_and_cut, wait};
 
-/// A table whose commits expire at once, with a version that a writer holds and so many behind it.
+/// A table whose commits expire at once, a snapshot of version 1, and `behind` later commits.
 async fn table(behind: i64) -> Result<(TableBuilder, deltaic_log::Snapshot)> {
     let mut table = TableBuilder::new();
     let mut first = TableBuilder::first_actions();
@@ -61,7 +61,7 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
         let before = log_versions(&table, ".json").await?;
         let ended = append_to(&held, "late", UpkeepPolicy::none()).await;
         if before.contains(&2) {
-            // Only the commit of the checkpoint's own version is left, and the writer goes on behind it.
+            // The commit of the checkpoint's version is retained, so the writer follows it.
             assert_eq!(ended?.version.as_i64(), 3);
             continue;
         }
@@ -207,7 +207,7 @@ async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
     Ok(())
 }
 
-/// What a writer's upkeep stands on may be gone as well: it opens the table anew.
+/// Post-commit maintenance opens the table again if files of its snapshot were cleaned up.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
     let (table, _) = table(7).await?;

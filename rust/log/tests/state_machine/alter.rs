@@ -25,6 +25,10 @@ impl Machine {
             ..CommitOptions::default()
         };
         let again = options.row_level || change.replaces();
+        if change.replaces() {
+            // A replacement in the millisecond in which the table was created may have the same metadata.
+            self.clocks.tick();
+        }
         self.trace.begin(format!(
             "writer {writer} at {read}: {change:?}, again: {again}, {:?}, {mishap:?}",
             options.upkeep

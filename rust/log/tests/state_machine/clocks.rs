@@ -67,6 +67,13 @@ impl Clocks {
         writers.fold(self.latest_ms.max(self.store_ms()), i64::max)
     }
 
+    /// Advances the clocks of the writers by a millisecond.
+    pub(crate) fn tick(&self) {
+        for writer in &self.writers {
+            writer.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Advances the time randomly; returns by how many milliseconds.
     pub(crate) async fn pass(&mut self, chance: &mut Chance) -> i64 {
         let pause_ms = PAUSES_MS[chance.below(PAUSES_MS.len())];

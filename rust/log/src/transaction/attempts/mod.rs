@@ -1,4 +1,4 @@
-//! The one loop of every commit: propose, and behind a winner that is no conflict propose again.
+//! The commit loop: propose a version; after a winning commit without a conflict, rebase and propose the next.
 
 mod words;
 
@@ -24,14 +24,14 @@ use crate::committer::Outcome;
 use crate::snapshot::LoadOptions;
 use crate::upkeep::Upkept;
 
-/// How often a version is proposed to which no answer comes that tells; the store's client has asked again each time.
-/// `max_attempts` counts lost proposals, and many of them are no sign that anything is out of order.
+/// How often a version is proposed without a definitive response, in addition to the retries of the store's client.
+/// `max_attempts` counts lost proposals, which are normal under contention.
 const MOST_UNANSWERED: usize = 10;
 
-/// How long a commit is tried if its transaction has no deadline.
+/// The time limit of a commit whose transaction has no deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The deadline of a commit that begins now and is given none.
+/// The default deadline of a commit that starts now.
 pub(super) fn default_deadline() -> Deadline {
     Deadline::after(DEFAULT_DEADLINE)
 }
@@ -42,33 +42,33 @@ pub(super) struct Attempts<'a> {
     mine: Proposal,
     base: Base,
     txn_id: String,
-    /// A version that was proposed without an answer and not seen since: the proposal may still land.
+    /// A version whose proposal got no definitive response and that was not read since: it may still be written.
     open: Option<Version>,
-    /// Whether a proposal got no definitive answer, so that its files may be named by a version.
+    /// Whether a proposal got no definitive response, so that a version may reference its files.
     is_unanswered: bool,
-    /// When the log was last known to have no gap after the base.
+    /// What the last listing showed.
     continuity: Continuity,
     deadline: Deadline,
-    /// Whether it was asked, behind a winner, that the table is the one that was read.
+    /// Whether the table was verified, after a winning commit, to be the one that was read.
     is_same_table: bool,
     conflicts_resolved: Vec<String>,
-    /// How many files are removed because winning commits deleted the rest of their rows.
+    /// Number of files that are removed because winning commits deleted their other rows.
     emptied_files: i64,
 }
 
-/// Whose a version is.
+/// Which transaction committed a version.
 enum Seen {
-    /// Our own commit stands there.
+    /// This one.
     Ours,
-    /// Another's does.
+    /// Another one.
     Another(Box<Winner>),
 }
 
-/// What a version that another has won means for the transaction.
+/// The effect of a winning commit on the transaction.
 enum Judged {
-    /// It says that what we were about to do is done.
+    /// The application's version is committed already.
     Done,
-    /// It is another's, and the proposal is rebased over it.
+    /// No conflict: the proposal was rebased.
     Rebased,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Commits, or says why not. An error other than `CommitUnknown` means that nothing was committed and nothing will be.
+    /// Commits. After any error other than `CommitUnknown`, nothing was committed and nothing will be.
     pub(super) async fn run(&mut self) -> Result<Committed> {
         let ended = self.attempt().await;
         match (ended, self.open) {
@@ -110,7 +110,8 @@ impl<'a> Attempts<'a> {
                 return Err(out_of_time(location, self.base.version, won));
             }
             let version = self.base.version.next()?;
-            // After a lost proposal all winners are read before the next proposal. A late proposal may have landed by now.
+            // After a lost proposal, all winning commits are read before the next proposal. A late proposal may have
+            // been written by now.
             let mut known = None;
             if is_late || (won > 0 && self.open.is_none()) {
                 known = self.see(version).await?;
@@ -124,7 +125,7 @@ impl<'a> Attempts<'a> {
             }
             let is_proposed = known.is_none();
             let attempted_ms = now_ms();
-            // What is proposed once more is proposed as it was: whichever of both lands, it is the same commit.
+            // A repeated proposal is identical, so both are the same commit.
             let (info, timestamp_ms) = match said.take() {
                 Some((of, info, timestamp_ms)) if of == version => (info, timestamp_ms),
                 _ => self.provenance(attempted_ms)?,
@@ -135,7 +136,7 @@ impl<'a> Attempts<'a> {
             } else {
                 let commit = self.mine.to_bytes(&info)?;
                 match self.transaction.committer.propose(version, commit).await {
-                    // This proposal has not landed, and the one before may have.
+                    // This proposal failed, but the previous one may succeed.
                     Err(error) if self.open.is_some() => {
                         refused = Some(error);
                         Outcome::Unknown(version)
@@ -164,7 +165,7 @@ impl<'a> Attempts<'a> {
                 if is_proposed && matches!(outcome, Outcome::Lost(_)) {
                     pause_after_loss().await;
                 }
-                // Until the version has been seen, what took it may be this very commit: a store can lose an answer.
+                // The version may be this commit until it is read: a store can lose a response.
                 let before = self.open.replace(version);
                 let seen = match known {
                     Some(seen) => Some(seen),
@@ -180,7 +181,7 @@ impl<'a> Attempts<'a> {
                         }
                         self.see_again(version).await?
                     }
-                    // Nothing is there yet, so the version is proposed again: whichever proposal lands is ours.
+                    // The version does not exist, so it is proposed again: either proposal is this commit.
                     (None, _) => {
                         unanswered += 1;
                         if unanswered == MOST_UNANSWERED || refused.is_some() {
@@ -197,7 +198,7 @@ impl<'a> Attempts<'a> {
                 self.open = Some(version);
                 self.confirm(version).await?;
                 self.open = None;
-                // With in-commit timestamps the commit itself says when.
+                // The in-commit timestamp, if there is one.
                 let timestamp_ms = match timestamp_ms {
                     Some(timestamp_ms) => timestamp_ms,
                     None => time_of(location, version, attempted_ms).await,
@@ -213,7 +214,7 @@ impl<'a> Attempts<'a> {
                     upkept: Upkept::default(),
                 });
             };
-            // The version is taken, so no earlier proposal of it can land any more.
+            // The version is taken, so no earlier proposal of it can succeed.
             self.open = None;
             let judged = self.judge(&winner).await;
             match judged.map_err(|error| error.with("table", location.uri()))? {
@@ -235,19 +236,19 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Verifies that a version can be proposed, and gives the winner if the log shows that it is taken.
+    /// Verifies that a version can be proposed. Returns the winning commit if the log shows that the version is taken.
     async fn look_before_proposal(&mut self, version: Version) -> Result<Option<Seen>> {
-        // A catalog knows its versions, whatever lies in the folder.
+        // The catalog determines the versions, not the files.
         if self.is_told_by_catalog() {
             return Ok(None);
         }
-        // An open proposal may be repeated without another look, unless the log may have been cleaned up since.
+        // An open proposal may be repeated without a check, unless the log may have been cleaned up since.
         if self.open.is_some() && !self.continuity.needs_listing(&self.base) {
             return Ok(None);
         }
         let snapshot = self.transaction.snapshot;
         let (next, readable) = self.continuity.before_proposal(snapshot, &self.base).await?;
-        // The table was opened for it just now.
+        // The table was loaded for this check.
         self.is_same_table |= readable == Readable::No;
         match next {
             Next::Free => Ok(None),
@@ -258,7 +259,7 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Verifies that readers see our commit at a version. Any error means that this is not known.
+    /// Verifies that readers see this commit at a version. After an error, this is not known.
     async fn confirm(&self, version: Version) -> Result<()> {
         let Some(found) = self.look_for(version).await? else {
             return Ok(());
@@ -272,7 +273,7 @@ impl<'a> Attempts<'a> {
         Err(not_shown(version, newest.version()))
     }
 
-    /// Verifies that readers see the application's version that a winner committed. Ours is not needed then.
+    /// Verifies that readers see the application's version in a winning commit, which makes this commit unnecessary.
     async fn confirm_done(&self, version: Version) -> Result<()> {
         let Some(found) = self.look_for(version).await? else {
             return Ok(());
@@ -285,7 +286,7 @@ impl<'a> Attempts<'a> {
         Err(cleaned_up(version, &state))
     }
 
-    /// Looks for a version in the log, if it may have been written after a cleanup. None if readers see it.
+    /// Looks for a version in the log if it may have been written after a cleanup. `None` if readers see it.
     async fn look_for(&self, version: Version) -> Result<Option<Unproved>> {
         let snapshot = self.transaction.snapshot;
         if self.is_told_by_catalog() || !self.continuity.needs_confirmation(&self.base.form.metadata) {
@@ -297,12 +298,12 @@ impl<'a> Attempts<'a> {
         look_for(snapshot.location(), version, options).await
     }
 
-    /// Whether a catalog decides which versions exist, and not the files of the log.
+    /// Whether a catalog determines which versions exist, not the files of the log.
     fn is_told_by_catalog(&self) -> bool {
         self.transaction.committer.is_gapless() || self.transaction.snapshot.is_told_by_catalog()
     }
 
-    /// What was committed in the end, as the log has it.
+    /// The content of the commit file.
     pub(super) fn bytes_of(&self, committed: &Committed) -> Result<Vec<u8>> {
         let info = committed.commit_info.as_deref().unwrap_or_default();
         let info = serde_json::from_str(info)
@@ -310,7 +311,7 @@ impl<'a> Attempts<'a> {
         self.mine.to_bytes(&info)
     }
 
-    /// The `commitInfo` of the next attempt, and its in-commit timestamp where the table has them.
+    /// The `commitInfo` of the next attempt, and its in-commit timestamp if enabled.
     fn provenance(&mut self, attempted_ms: i64) -> Result<(serde_json::Value, Option<i64>)> {
         let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.mine, &self.base, attempted_ms)?;
         let transaction = self.transaction;
@@ -331,7 +332,7 @@ impl<'a> Attempts<'a> {
         Ok((info, in_commit_timestamp))
     }
 
-    /// Whether the rows that are copied keep their ids; none where rows have none.
+    /// Whether copied rows keep their ids; `None` without row tracking.
     fn keeps_row_ids(&self) -> Result<Option<bool>> {
         let form = &self.base.form;
         let protocol = self.mine.protocol.as_ref().unwrap_or(&form.protocol);
@@ -341,7 +342,7 @@ impl<'a> Attempts<'a> {
         Ok(matches!(rows, RowTracking::Enabled(_)).then_some(kept))
     }
 
-    /// What this commit needs of the table's isolation level, or of the one that was asked for.
+    /// The isolation level of this commit, from the options or from the table.
     fn level(&self) -> Result<IsolationLevel> {
         let level = match self.transaction.options.isolation {
             Some(level) => level,
@@ -350,14 +351,16 @@ impl<'a> Attempts<'a> {
         Ok(level.of_commit(&self.mine))
     }
 
-    /// Whether a winner makes our commit needless, or is one that ours fits behind; else the conflict.
+    /// Whether a winning commit makes this commit unnecessary or allows it after a rebase.
+    ///
+    /// Errors: the conflict.
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
         if !self.is_same_table {
-            // A version that was taken looks alike in a table that was made anew.
+            // In a recreated table, the version is taken as well.
             let snapshot = self.transaction.snapshot;
             let readable = ensure_same_table(snapshot).await?;
             if readable == Readable::No && !self.is_told_by_catalog() {
-                // The winner may lie below the hole of a cleanup.
+                // The winning commit may be that of a stale writer, below the first checkpoint.
                 self.continuity.list_again(snapshot, &self.base, readable).await?;
             }
             self.is_same_table = true;
@@ -382,7 +385,7 @@ impl<'a> Attempts<'a> {
         )?;
         let mut united = Vec::with_capacity(shared.len());
         for file in shared {
-            // A transaction without vectors judges by files, and shares none.
+            // Without deletion vectors, conflicts are determined by file, and no file is shared.
             let Some(vectors) = self.transaction.vectors else {
                 return Err(file.otherwise.into());
             };
@@ -401,7 +404,7 @@ impl<'a> Attempts<'a> {
         Ok(Judged::Rebased)
     }
 
-    /// Whether a winner adds a file that our commit adds: then it may be ours, written down by a catalog without our id.
+    /// Whether a winning commit adds a file of this commit: then it may be this commit, written by a catalog without its id.
     fn shares_file_with(&self, winner: &Winner) -> bool {
         let theirs: HashSet<String> = winner.adds.iter().map(|add| key_of(&add.path)).collect();
         self.mine
@@ -410,17 +413,16 @@ impl<'a> Attempts<'a> {
             .any(|add| theirs.contains(&key_of(&add.path)))
     }
 
-    /// Whose a version is; none where it is not there.
+    /// Which transaction committed a version; `None` if the version does not exist.
     ///
-    /// Our own commit is known by its id before anything is decoded: a line of ours may be longer than the user lets a line
-    /// be that is read, and a commit that stands is no failure for that.
+    /// This commit is identified by its id before it is decoded, since its lines may exceed the limit for reading.
     async fn see(&mut self, version: Version) -> Result<Option<Seen>> {
         let snapshot = self.transaction.snapshot;
         let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
             return Ok(None);
         };
         let Ok(text) = std::str::from_utf8(&bytes) else {
-            // Damaged after it was written, maybe in its id: an open proposal stays open.
+            // The id may be damaged, so an open proposal remains open.
             return Err(not_utf8(version));
         };
         let ours = format!("\"txnId\":\"{}\"", self.txn_id);
@@ -429,7 +431,7 @@ impl<'a> Attempts<'a> {
             return Ok(Some(Seen::Ours));
         }
         if !text.contains(&self.txn_id) {
-            // A commit of ours is seen whole, so this is another's, also where it cannot be decoded.
+            // Without the id it is another commit, even if it cannot be decoded.
             self.open = None;
         }
         let mut winner = Winner::decode(version, now_ms(), &bytes, snapshot.max_line_bytes())?;
@@ -444,8 +446,8 @@ impl<'a> Attempts<'a> {
         Ok(Some(Seen::Another(Box::new(winner))))
     }
 
-    /// Whose a version is that is taken and was not there a moment ago. What is taken is not proposed again: where the store
-    /// has lost it, a commit of ours would stand in a gap.
+    /// Which transaction committed a version that is taken and could not be read a moment ago. It is not proposed again: if
+    /// the store has lost it, the commit would be in a gap.
     async fn see_again(&mut self, version: Version) -> Result<Seen> {
         for nth in 1..MOST_UNANSWERED {
             pause(nth).await;
