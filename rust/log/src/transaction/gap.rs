@@ -47,6 +47,8 @@ pub(super) struct Continuity {
     listed: Option<Observed>,
     /// A version that existed at that time. No later one did.
     newest: Option<Version>,
+    /// The base when the file of the version that was read last existed: no later version was cleaned up by then.
+    verified: Version,
 }
 
 impl Continuity {
@@ -55,6 +57,7 @@ impl Continuity {
         Self {
             listed: snapshot.listed(),
             newest: Some(snapshot.version()),
+            verified: snapshot.version(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Continuity {
         Self {
             listed: Some(observed),
             newest: None,
+            verified: Version::ZERO,
         }
     }
 
@@ -102,6 +106,7 @@ impl Continuity {
             Required::SameFile => {
                 readable = ensure_same_table(snapshot).await?;
                 if readable == Readable::Yes {
+                    self.verified = base.version;
                     return Ok((self.next(base.version)?, readable));
                 }
                 // Later versions may be cleaned up, too.
@@ -112,7 +117,7 @@ impl Continuity {
         Ok((self.next(base.version)?, readable))
     }
 
-    /// Lists the log from `base` on. `readable` says whether the file of the version that was read is known to be gone.
+    /// Lists the log. `readable` says whether the file of the version that was read is known to be gone.
     ///
     /// Errors: as those of [`before_proposal`](Self::before_proposal).
     pub(super) async fn list_again(
@@ -122,16 +127,21 @@ impl Continuity {
         mut readable: Readable,
     ) -> Result<Readable> {
         let observed = Observed::now();
-        let listing = ensure_no_gap(snapshot.location(), base.version).await?;
+        let listing = ensure_no_gap(snapshot.location(), self.verified).await?;
         if readable == Readable::Yes && !snapshot.is_shown_in(&listing) {
             readable = ensure_same_table(snapshot).await?;
         }
         if readable == Readable::No {
-            ensure_not_cleaned_up(&listing, base.version.next()?)?;
+            ensure_not_cleaned_up(&listing, self.verified)?;
         }
         *self = Self {
             listed: Some(observed),
             newest: newest_version(&listing),
+            verified: if readable == Readable::Yes {
+                base.version
+            } else {
+                self.verified
+            },
         };
         Ok(readable)
     }
@@ -289,12 +299,13 @@ async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listin
     }
 }
 
-/// Verifies that the next version was not cleaned up together with the version that was read. A commit of that version
-/// was then made by a stale writer, and readers begin at the checkpoint after it.
-fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
+/// Verifies that the version after `verified` was not cleaned up together with the version that was read. A commit of that
+/// version was otherwise made by a stale writer, and readers begin at the checkpoint after it.
+fn ensure_not_cleaned_up(listing: &Listing, verified: Version) -> Result<()> {
+    let next = verified.next()?;
     let checkpoints = complete_checkpoints(listing, None);
     let versions = checkpoints.iter().map(|checkpoint| checkpoint.version);
-    match versions.filter(|version| *version >= next).min() {
+    match versions.filter(|version| *version >= verified).min() {
         Some(first) if first > next => Err(cleaned_up(next, &format!("readers begin at version {first}"))),
         _ => Ok(()),
     }

@@ -93,6 +93,9 @@ async fn time_of(location: &TableLocation, version: Version, attempted_ms: i64) 
 async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> {
     let path = LogPath::commit(version);
     let found = location.store().head(&location.below(&path)?).await;
-    let found = found.map_err(|error| store_error(&error, &path).with("version", version))?;
-    Ok(found.last_modified.timestamp_millis())
+    match found {
+        Ok(found) => Ok(found.last_modified.timestamp_millis()),
+        Err(object_store::Error::NotFound { .. }) => Err(gap::cleaned_up(version, "its file was deleted")),
+        Err(error) => Err(store_error(&error, &path).with("version", version)),
+    }
 }

@@ -265,7 +265,9 @@ impl<'a> Attempts<'a> {
             return Ok(());
         };
         let Unproved { newest, file } = &found;
-        let is_whole = !self.continuity.may_be_cleaned_up(&self.base.form.metadata);
+        let is_whole = [&self.base.form.metadata, newest.metadata()]
+            .into_iter()
+            .all(|metadata| !self.continuity.may_be_cleaned_up(metadata));
         let read = self.transaction.snapshot;
         if is_shown_by(newest, read, &self.base, &self.mine, *file, is_whole).await? {
             return Ok(());
@@ -356,12 +358,17 @@ impl<'a> Attempts<'a> {
     /// Errors: the conflict.
     async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
         if !self.is_same_table {
-            // In a recreated table, the version is taken as well.
+            // A recreated table has a commit of this version, too.
             let snapshot = self.transaction.snapshot;
             let readable = ensure_same_table(snapshot).await?;
             if readable == Readable::No && !self.is_told_by_catalog() {
                 // The winning commit may be that of a stale writer, below the first checkpoint.
-                self.continuity.list_again(snapshot, &self.base, readable).await?;
+                let listed = self.continuity.list_again(snapshot, &self.base, readable).await;
+                if listed.is_err() && self.is_unanswered {
+                    // Our proposal may have been written and cleaned up before the winning commit.
+                    self.open = Some(winner.version);
+                }
+                listed?;
             }
             self.is_same_table = true;
         }
