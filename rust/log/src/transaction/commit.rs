@@ -1,4 +1,4 @@
-//! A transaction: what was read of a version, what is to become of it, and the way to commit it.
+//! A transaction: its read set, its proposal, and how it commits.
 //!
 //! Protocol: *Requirements for Writers*, *Creation of New Log Entries*, *Transaction Identifiers*.
 
@@ -21,39 +21,39 @@ use crate::history::{file_time_of, timestamp_of};
 use crate::snapshot::{Snapshot, Standing};
 use crate::upkeep::{OwnCommit, keep_up};
 
-/// What becomes of a file that two commits share.
+/// Future of the merged deletion vector of a file that two commits share.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;
 
-/// Reads and writes the deletion vectors of files of which two commits deleted rows.
+/// Reads and writes deletion vectors of files in which two commits deleted rows.
 pub trait Vectors: Send + Sync {
-    /// Unites the rows that both commits deleted, and writes the vector if some are left.
+    /// Merges the rows that both commits deleted, and writes the deletion vector unless no rows remain.
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a>;
 }
 
-/// A change of a table, made against one version of it.
+/// A change to a table, based on one version of it.
 pub struct Transaction<'a> {
     /// The version that was read.
     pub snapshot: &'a Snapshot,
-    /// What was read of it.
+    /// What the transaction read of it.
     pub read: ReadSet,
-    /// What is to be done.
+    /// The actions to commit.
     pub proposal: Proposal,
-    /// What the commit records of its operation.
+    /// Parameters and metrics for the `commitInfo`.
     pub details: OperationDetails,
-    /// How it commits.
+    /// The commit options.
     pub options: CommitOptions,
-    /// What must hold of the table for the operation.
+    /// Checks that the operation supports the table.
     pub gate: Gate,
-    /// What unites deletion vectors; without it two commits must not touch one file.
+    /// Merges deletion vectors; without it, two commits that touch the same file conflict.
     pub vectors: Option<&'a dyn Vectors>,
-    /// Decides which proposal becomes a version: the table's store, or its catalog.
+    /// Decides which proposal becomes a version: the table's object store or its catalog.
     pub committer: &'a dyn Committer,
 }
 
 impl<'a> Transaction<'a> {
-    /// One that has read nothing yet and does nothing.
+    /// Returns a transaction that has read nothing and has no actions.
     ///
-    /// Errors: `CorruptLog` where the table's metadata contradict themselves.
+    /// Errors: `CorruptLog` if the table's metadata is inconsistent.
     pub fn try_new(snapshot: &'a Snapshot, operation: Operation, gate: Gate) -> Result<Self> {
         Ok(Self {
             snapshot,
@@ -70,12 +70,12 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Commits to the version after the snapshot's, or after those of winners that are no conflict. Behind each winner the
-    /// actions are made to fit: row ids, versions and times are the next commit's.
+    /// Commits as the version after the snapshot, or after winning commits that do not conflict. Rebases the actions
+    /// over each winning commit: row ids, versions and timestamps are those of the next commit.
     ///
-    /// Errors: `CommitConflict` of a class that says with what; `CommitUnknown` where the outcome could not be learnt.
-    /// Any other error means that nothing was committed and nothing will be. What the log is given behind the commit cannot
-    /// fail it.
+    /// Errors: `CommitConflict` with the conflict class; `CommitUnknown` if the outcome could not be determined.
+    /// Any other error means that nothing was committed and nothing will be. Post-commit maintenance cannot fail the
+    /// commit.
     pub async fn commit(mut self) -> Result<Committed> {
         let snapshot = self.snapshot;
         let located = |error: Error| {
@@ -108,7 +108,7 @@ impl<'a> Transaction<'a> {
         Ok(committed)
     }
 
-    /// What two commits must not both touch.
+    /// The granularity at which two commits conflict.
     pub(super) fn granularity(&self) -> Granularity {
         if self.options.row_level && self.vectors.is_some() {
             Granularity::Rows
@@ -117,7 +117,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The commit says how far the application comes, and that this was asked.
+    /// Stages the `txn` action of the application transaction and adds its `appId` to the read set.
     fn stage_app_transaction(&mut self) {
         if let Some(txn) = self.options.txn(now_ms()) {
             self.read.read_app_id(&txn.app_id);
@@ -132,9 +132,9 @@ impl<'a> Transaction<'a> {
         let metadata = self.proposal.metadata.as_ref().unwrap_or(snapshot.metadata());
         let before = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata());
         let timestamp_ms = match (before, InCommitTimestamps::of(protocol, metadata)) {
-            // A table without in-commit timestamps needs no request for the time of a file.
+            // Without in-commit timestamps, the time of the commit file is not needed.
             (_, Ok(InCommitTimestamps::Disabled)) => 0,
-            // The commit corrects properties that do not parse.
+            // This commit fixes table properties that do not parse.
             (Err(_), Ok(_)) => file_time_of(snapshot).await?,
             _ => read_timestamp_ms(snapshot).await?,
         };
@@ -148,9 +148,9 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// When the version that was read was committed.
+/// Commit time of the version that was read.
 ///
-/// Errors: `CommitConflict` if its commit was cleaned up meanwhile.
+/// Errors: `CommitConflict` if its commit was cleaned up in between.
 async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
     let version = snapshot.version();
     match timestamp_of(snapshot).await {
@@ -165,8 +165,8 @@ async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
     }
 }
 
-/// What a commit that brings an application to a version comes to where it is as far already: nothing. None where it is
-/// not, so that there is something to do.
+/// Returns a skipped commit if the table already records this version of the application or a later one; otherwise
+/// `None`.
 ///
 /// Protocol: *Transaction Identifiers*.
 #[must_use]

@@ -1,4 +1,4 @@
-//! The `commitInfo` that our commits carry.
+//! The `commitInfo` of commits by deltaic.
 //!
 //! Protocol: *Commit Provenance Information*.
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{IsolationLevel, Operation, OperationDetails};
 
-/// Keys that are ours to write.
+/// Keys that only deltaic writes.
 const RESERVED: &[&str] = &[
     "timestamp",
     "version",
@@ -23,12 +23,14 @@ const RESERVED: &[&str] = &[
     "tags",
 ];
 
-/// What the user adds to the `commitInfo`.
+/// User-defined keys of the `commitInfo`.
 #[derive(Clone, Debug, Default)]
 pub struct UserInfo(Map<String, Value>);
 
 impl UserInfo {
-    /// Reads a JSON object; a key that deltaic writes itself is refused.
+    /// Parses a JSON object.
+    ///
+    /// Errors: `ValueError` for any other text, and for a key that deltaic writes itself.
     pub fn parse(text: Option<&str>) -> Result<Self> {
         let Some(text) = text else {
             return Ok(Self::default());
@@ -47,29 +49,29 @@ impl UserInfo {
     }
 }
 
-/// What an attempt says of itself besides.
+/// Provenance of one commit attempt, besides its operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Provenance<'a> {
-    /// When, in milliseconds since the epoch.
+    /// Time of the attempt, in milliseconds since the epoch.
     pub(super) timestamp_ms: i64,
-    /// The same where it is the commit's own time, and not that of its file.
+    /// The in-commit timestamp, if the feature is enabled.
     pub(super) in_commit_timestamp: Option<i64>,
-    /// The version that was read, or the last one that was proved to be no conflict.
+    /// The version that was read, or the latest one checked to have no conflict.
     pub(super) read: Option<Version>,
-    /// The isolation level that the commit kept.
+    /// The isolation level of the commit.
     pub(super) level: IsolationLevel,
-    /// Whether it read nothing of the table.
+    /// Whether the commit is a blind append.
     pub(super) is_blind_append: bool,
-    /// Whether rows that it copied kept their ids; none for a table whose rows have none.
+    /// Whether copied rows keep their row ids; `None` for a table without row ids.
     pub(super) keeps_row_ids: Option<bool>,
-    /// What tells this commit from every other.
+    /// Unique id of this commit.
     pub(super) txn_id: &'a str,
-    /// How many files were staged with a new deletion vector and are removed instead.
+    /// Number of files staged with a new deletion vector that are removed instead.
     pub(super) emptied_files: i64,
 }
 
 impl OperationDetails {
-    /// The `commitInfo` of an attempt.
+    /// Returns the `commitInfo` of an attempt.
     pub(super) fn to_commit_info(
         &self,
         operation: Operation,

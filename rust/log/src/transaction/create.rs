@@ -1,4 +1,4 @@
-//! A new table: its first commit.
+//! Creates a table by its first commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ use crate::segment::newest_version;
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::upkeep::{OwnCommit, keep_up};
 
-/// What to do where a table is already.
+/// What to do if a table already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfExists {
-    /// Say so.
+    /// Raise `TableExists`.
     Error,
-    /// Leave it as it is.
+    /// Leave the existing table unchanged.
     Ignore,
-    /// Put the new table in its place, as the next version of its history.
+    /// Replace it with the new table, as the next version of its history.
     Replace,
 }
 
 impl IfExists {
-    /// Reads the user's word for it.
+    /// Parses the `if_exists` option.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "error" => Ok(Self::Error),
@@ -49,31 +49,31 @@ impl IfExists {
     }
 }
 
-/// A table to be made.
+/// Definition of a table to create.
 #[derive(Clone, Debug)]
 pub struct NewTable {
     /// The schema.
     pub schema: StructType,
     /// The columns to partition by.
     pub partition_columns: Vec<String>,
-    /// The columns by which files are arranged; none where they are not.
+    /// The clustering columns; empty if the table is not clustered.
     pub cluster_by: Vec<ColumnName>,
-    /// Table properties; those that ask for a feature or a protocol are not kept as properties.
+    /// Table properties. Those that request a feature or protocol version are not stored as properties.
     pub properties: BTreeMap<String, String>,
-    /// CHECK constraints: their names, and what must be true in each row, in SQL.
+    /// CHECK constraints: SQL expression by name.
     pub constraints: BTreeMap<String, String>,
-    /// A name for people.
+    /// Table name.
     pub name: Option<String>,
-    /// A description for people.
+    /// Table description.
     pub description: Option<String>,
-    /// What to do where a table is already.
+    /// What to do if a table already exists.
     pub if_exists: IfExists,
 }
 
-/// Makes a table; none where there is one already and that is to be ignored.
+/// Creates a table; returns `None` if one exists and [`IfExists::Ignore`] is set.
 ///
-/// The table is given the least protocol for what it is to have, and all that follows from that: see
-/// [`created`](deltaic_protocol::change::created). Whether its rows can be written here is not asked.
+/// The table gets the lowest protocol that supports its definition, and the actions this implies: see
+/// [`created`](deltaic_protocol::change::created). Does not check whether deltaic can write rows to the table.
 ///
 /// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
 pub async fn create(
@@ -113,11 +113,11 @@ pub async fn create(
     let prepared = location.prepare().await?;
     let mut outcome = location.propose(Version::ZERO, commit.clone()).await?;
     if matches!(outcome, Outcome::Lost(_) | Outcome::Unknown(_)) {
-        // A store can lose an answer and be asked again: what stands there may be this very commit.
+        // The request may have been retried after a lost response: the existing file may be this commit.
         outcome = match location.read_commit(Version::ZERO).await {
             Ok(Some(found)) if found == commit => Outcome::Committed(Version::ZERO),
             Ok(Some(_)) => Outcome::Lost(Version::ZERO),
-            // That the name was taken may be the answer to this very commit, asked again.
+            // "Already exists" may be the response to a retry of this commit.
             _ if table.if_exists != IfExists::Ignore => Outcome::Unknown(Version::ZERO),
             _ => outcome,
         };
@@ -167,7 +167,7 @@ pub async fn create(
     }
 }
 
-/// Verifies that readers see the table that was just made.
+/// Verifies that readers see the table that was just created.
 async fn confirm(location: &Arc<TableLocation>, id: &str) -> Result<()> {
     match look_for(location, Version::ZERO, LoadOptions::default()).await? {
         Some(found) if found.newest.metadata().id != id => {
@@ -177,7 +177,7 @@ async fn confirm(location: &Arc<TableLocation>, id: &str) -> Result<()> {
     }
 }
 
-/// What becomes of a new table where there is one already.
+/// Applies `if_exists` to a table that already exists.
 async fn exists(
     location: &Arc<TableLocation>,
     table: &NewTable,
@@ -195,7 +195,7 @@ async fn exists(
     }
 }
 
-/// What the commit says about itself, as delta-spark does.
+/// Operation parameters of the commit, as delta-spark records them.
 pub(super) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetails {
     let clustering: Vec<String> = table.cluster_by.iter().map(ToString::to_string).collect();
     OperationDetails {
@@ -210,7 +210,7 @@ pub(super) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetail
     }
 }
 
-/// What the table will say of itself.
+/// Protocol, metadata and domain metadata of the new table.
 pub(super) fn new_form(table: &NewTable, timestamp_ms: i64) -> Result<Form> {
     let mut moment = Moment {
         version: Version::ZERO,
@@ -295,7 +295,7 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
         configuration: BTreeMap::new(),
         created_time: Some(now_ms()),
     };
-    // What is written must be what is read back.
+    // The schema must survive the round trip through its JSON text.
     let schema = metadata.schema()?;
     debug_assert_eq!(
         schema, table.schema,

@@ -1,4 +1,4 @@
-//! A change of a table: propose, check what a winner did, propose again.
+//! Transactions: propose a commit, check winning commits for conflicts, propose again.
 
 mod alter;
 mod attempts;
@@ -46,29 +46,29 @@ use crate::location::TableLocation;
 use crate::store_error::store_error;
 use crate::upkeep::Upkept;
 
-/// A commit that was made.
+/// A successful commit.
 #[derive(Clone, Debug)]
 pub struct Committed {
-    /// The version it made.
+    /// The committed version.
     pub version: Version,
-    /// When, in milliseconds since the epoch: the time of the commit's file.
+    /// Modification time of the commit file, in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// Its `commitInfo` as JSON text; none where nothing was committed.
+    /// Its `commitInfo` as JSON text; `None` if nothing was committed.
     pub commit_info: Option<String>,
-    /// What a retry met on the way, for people.
+    /// Human-readable descriptions of the winning commits that retries resolved.
     pub conflicts_resolved: Vec<String>,
-    /// Whether nothing was committed, because the version says already that it is done.
+    /// Whether nothing was committed because the table already records the application transaction.
     pub skipped: bool,
-    /// Whether a version may name the files that were written for the commit: always, unless it was skipped.
+    /// Whether a version may reference the files written for the commit: true unless it was skipped.
     pub keeps_files: bool,
-    /// What is wrong with the commit itself, in a sentence each: it is made, and may not be durable.
+    /// Warnings about the commit itself, one sentence each: it succeeded but may not be durable.
     pub warnings: Vec<String>,
-    /// What was done for the log behind it. Whatever failed of that, the commit stands.
+    /// Result of post-commit maintenance; failures there never fail the commit.
     pub upkept: Upkept,
 }
 
 impl Committed {
-    /// Nothing was done: a version tells that it is done already.
+    /// Nothing was committed: the table already records the application transaction.
     fn skipped(version: Version, timestamp_ms: i64) -> Self {
         Self {
             version,
@@ -83,13 +83,13 @@ impl Committed {
     }
 }
 
-/// The time of a commit that was just made. It is made whatever the store answers now, so a failure leaves the time
-/// of the attempt.
+/// Timestamp of a commit that just succeeded. If the store request fails, this is the time of the attempt: the commit
+/// exists either way.
 async fn time_of(location: &TableLocation, version: Version, attempted_ms: i64) -> i64 {
     modified_ms(location, version).await.unwrap_or(attempted_ms)
 }
 
-/// When the file of a commit was written, in milliseconds since the epoch.
+/// Modification time of a commit file, in milliseconds since the epoch.
 async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> {
     let path = LogPath::commit(version);
     let found = location.store().head(&location.below(&path)?).await;

@@ -1,6 +1,6 @@
-//! What a commit does, under the name that delta-spark records for it.
+//! Operations of commits, named as in delta-spark.
 
-/// What a commit does.
+/// The operation of a commit.
 ///
 /// ```
 /// use deltaic_log::transaction::Operation;
@@ -25,7 +25,7 @@ pub enum Operation {
     Truncate,
     /// Rewrites files without changing rows.
     Optimize,
-    /// Makes an earlier version current again.
+    /// Restores an earlier version.
     Restore,
     /// Creates a table.
     CreateTable,
@@ -67,7 +67,7 @@ pub enum Operation {
     RemoveDomainMetadata,
     /// Merges a schema into the table's.
     UpdateSchema,
-    /// Several changes of the table.
+    /// Several table changes in one commit.
     AlterTable,
 }
 
@@ -141,14 +141,14 @@ impl Operation {
         }
     }
 
-    /// The operation of a name. `None` for the names that only other writers record.
+    /// Parses an operation name. `None` for names that only other writers record.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
 
-    /// Whether operations of this kind change rows, whatever a single commit of them does. Decides the isolation level of
-    /// commits that change no row.
+    /// Whether this kind of operation changes rows, even if a single commit does not. Determines the isolation level of
+    /// commits that change no rows.
     #[must_use]
     pub const fn changes_data(self) -> bool {
         matches!(
@@ -172,7 +172,7 @@ impl Operation {
         )
     }
 
-    /// Whether the operation stages files that its caller chooses, as the transactions of users do.
+    /// Whether the caller chooses the staged files, as in user transactions.
     #[must_use]
     pub const fn stages_files(self) -> bool {
         matches!(
@@ -189,10 +189,10 @@ impl Operation {
     }
 }
 
-/// What the `commitInfo` records of an operation besides its name.
+/// Parameters and metrics of an operation in the `commitInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationDetails {
-    /// `operationParameters`, each JSON text.
+    /// `operationParameters`: JSON text by name.
     pub parameters: Vec<(&'static str, String)>,
     /// `operationMetrics`.
     pub metrics: Vec<(&'static str, i64)>,

@@ -1,4 +1,4 @@
-//! How a transaction commits: the options that every verb passes on whole.
+//! Commit options, which every operation passes on unchanged.
 
 use deltaic_protocol::actions::Txn;
 
@@ -6,7 +6,7 @@ use super::{IsolationLevel, UserInfo};
 use crate::clock::Deadline;
 use crate::upkeep::UpkeepPolicy;
 
-/// How a transaction commits.
+/// Options of a commit.
 ///
 /// ```
 /// use deltaic_log::transaction::CommitOptions;
@@ -17,19 +17,19 @@ use crate::upkeep::UpkeepPolicy;
 pub struct CommitOptions {
     /// The user's entries for the `commitInfo`.
     pub user: UserInfo,
-    /// An application id and the version that it reaches with this commit. If the table already records that version or a
-    /// later one, nothing is committed.
+    /// An application id and the version that this commit records for it. If the table already records that version or
+    /// a later one, nothing is committed.
     pub app_transaction: Option<(String, i64)>,
-    /// How many proposals may be lost to other writers.
+    /// Maximum number of proposals that may lose to other writers.
     pub max_attempts: usize,
-    /// When no further version is tried. The default is ten minutes after the commit began.
+    /// No further version is tried after this deadline. Default: ten minutes after the commit began.
     pub deadline: Option<Deadline>,
-    /// Replaces the table's isolation level.
+    /// Overrides the table's isolation level.
     pub isolation: Option<IsolationLevel>,
-    /// Whether two commits that delete different rows of one file both succeed, and whether changes of the table are planned
-    /// again after another writer changed it. If false, both are conflicts.
+    /// Whether two commits that delete different rows of one file both succeed, and whether table changes are planned
+    /// again after another writer changed the table. If false, both are conflicts.
     pub row_level: bool,
-    /// What is written to the log after the commit.
+    /// Post-commit maintenance.
     pub upkeep: UpkeepPolicy,
 }
 
@@ -48,7 +48,7 @@ impl Default for CommitOptions {
 }
 
 impl CommitOptions {
-    /// The `txn` action of the application transaction, if there is one.
+    /// Returns the `txn` action of the application transaction, if set.
     pub(super) fn txn(&self, now_ms: i64) -> Option<Txn> {
         self.app_transaction.clone().map(|(app_id, version)| Txn {
             app_id,

@@ -1,4 +1,4 @@
-//! What a transaction wants to commit: its actions as values, and the few facts that conflicts hang on.
+//! The staged actions of a transaction, and the facts that conflict detection needs.
 //!
 //! Protocol: *Actions*, *Add File and Remove File*, *Domain Metadata*, *Transaction Identifiers*.
 
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::Operation;
 
-/// What decides over a row of the table.
+/// What determines whether a row is changed, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecidedBy {
-    /// The row alone: a DELETE or an UPDATE whose predicate and new values look at no other row.
+    /// The row alone: a DELETE or UPDATE whose predicate and new values depend on no other row.
     Row,
-    /// Other rows, too, or their absence: a MERGE that inserts what it does not find, an overwrite, anything unknown.
+    /// Also other rows, or their absence: a MERGE that inserts unmatched rows, an overwrite, or unknown.
     #[default]
     Table,
 }
@@ -25,26 +25,25 @@ pub enum DecidedBy {
 /// The staged actions of one transaction.
 #[derive(Clone, Debug, Default)]
 pub struct Proposal {
-    /// What the commit does.
+    /// The operation.
     pub operation: Operation,
-    /// What decides over a row.
+    /// What determines whether a row is changed.
     pub decided_by: DecidedBy,
-    /// The protocol, where it changes.
+    /// The new protocol, if it changes.
     pub protocol: Option<Protocol>,
-    /// The metadata, where they change.
+    /// The new metadata, if it changes.
     pub metadata: Option<Metadata>,
-    /// Files that come.
+    /// Added files.
     pub adds: Vec<Add>,
-    /// Files that go.
+    /// Removed files.
     pub removes: Vec<Remove>,
-    /// Files of changed rows.
+    /// Change data files.
     pub cdc: Vec<Cdc>,
-    /// How far applications come.
+    /// Application transaction versions.
     pub txns: Vec<Txn>,
-    /// Domains that change.
+    /// Changed domain metadata.
     pub domains: Vec<DomainMetadata>,
-    /// Where the new protocol has fewer features: the version against which it was last proved that the table does
-    /// without them.
+    /// If the new protocol drops features: the latest version at which the table was verified not to use them.
     pub drop_proved_at: Option<Version>,
 }
 
@@ -61,13 +60,14 @@ impl Proposal {
             && self.domains.is_empty()
     }
 
-    /// Whether any file action says that the table's rows change by it.
+    /// Whether any file action has `dataChange=true`.
     #[must_use]
     pub fn changes_rows(&self) -> bool {
         self.adds.iter().any(|add| add.data_change) || self.removes.iter().any(|remove| remove.data_change)
     }
 
-    /// Whether rows that go may come again in a new file: nothing here tells them from new ones, nor their ids.
+    /// Whether removed rows may be copied to a new file. The actions do not distinguish copied
+    /// rows and row ids from new ones.
     pub(super) fn may_copy_rows(&self) -> bool {
         let gone: HashSet<String> = self.removes.iter().map(|remove| key_of(&remove.path)).collect();
         let is_new = |add: &Add| !gone.contains(&key_of(&add.path));
@@ -82,8 +82,8 @@ impl Proposal {
         self.operation == Operation::RowTrackingUnbackfill
     }
 
-    /// Proves that no two actions speak of one thing: one add and one remove a path, no add and remove of one logical
-    /// file, one word for an application and for a domain.
+    /// Validates that no two actions conflict: at most one add and one remove per path, no add and remove of the same
+    /// logical file, one `txn` per application and one action per domain.
     ///
     /// Errors: `ValueError` with the `path`, `app_id` or `domain`.
     pub fn validate(&self) -> Result<()> {
@@ -117,7 +117,7 @@ impl Proposal {
         }
     }
 
-    /// The bytes of the commit: `commitInfo` first, then what says something about the table, then its files.
+    /// Returns the bytes of the commit: `commitInfo` first, then table-level actions, then file actions.
     ///
     /// Protocol: *Delta Log Entries*, *Writer Requirements for In-Commit Timestamps*.
     ///
@@ -151,7 +151,7 @@ impl Proposal {
     }
 }
 
-/// The last check before a commit is proposed: a line that no reader can parse would make the table unreadable.
+/// Last check before a commit is proposed: a line that does not parse would make the table unreadable.
 fn ensure_json_lines(commit: &[u8]) -> Result<()> {
     for (number, line) in commit.split_inclusive(|byte| *byte == b'\n').enumerate() {
         serde_json::from_slice::<&RawValue>(line).map_err(|error| {
@@ -175,7 +175,7 @@ fn push(bytes: &mut Vec<u8>, name: &str, action: &impl Serialize) -> Result<()> 
     Ok(())
 }
 
-/// A path in its shortest spelling, in which paths of one file are equal.
+/// Returns the normalized path, which is equal for all spellings of a path.
 pub(super) fn key_of(path: &str) -> String {
     LogicalFileKey::new(path, None).path().to_owned()
 }

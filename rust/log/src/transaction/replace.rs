@@ -1,4 +1,4 @@
-//! A new table in the place of one: its first version is the next one of the old table's history.
+//! Replaces a table: the new table starts as the next version of the old table's history.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::clock::now_ms;
 use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
 
-/// How often a table is replaced anew because another writer changed it meanwhile.
+/// Maximum retries after another writer changed the table concurrently.
 const ROUNDS: usize = 100;
 
-/// Puts a new table in the place of the one that is there, in one commit. Earlier versions can still be read.
+/// Replaces the existing table in one commit. Earlier versions remain readable.
 ///
-/// Errors: as [`replaced`]; `CommitConflict` where other writers go on winning.
+/// Errors: as [`replaced`]; `CommitConflict` if other writers keep winning.
 pub(super) async fn replace(
     location: &Arc<TableLocation>,
     table: &NewTable,
@@ -36,7 +36,7 @@ pub(super) async fn replace(
             Transaction::try_new(&snapshot, Operation::CreateOrReplaceTable, ensure_changeable)?;
         transaction.details = describe(table, &after.metadata);
         transaction.options = options.clone();
-        // Whatever is there goes, also what came meanwhile.
+        // All files are removed, so a concurrently added file is a conflict.
         transaction.read.rest_on_every_file();
         let now = now_ms();
         let adds = whole_adds(&snapshot, None).await?;

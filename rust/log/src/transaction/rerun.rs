@@ -1,5 +1,5 @@
-//! An operation that is run again: after a conflict it is asked anew, against the table as it is by then, and may use
-//! again what it wrote from files that nobody changed.
+//! Runs an operation again after a conflict: it is planned against the latest version, and may reuse output files whose
+//! inputs are unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -13,19 +13,19 @@ use super::{Committed, Transaction, Vectors};
 use crate::clock::{Deadline, pause_by_chance};
 use crate::snapshot::Snapshot;
 
-/// How often an operation is run, and for how long.
+/// Limits on the runs of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct RerunPolicy {
-    /// How many runs there may be.
+    /// Maximum number of runs.
     pub max_runs: usize,
-    /// When no further run is begun, and no further version tried; never without.
+    /// No run is started and no version is tried after this deadline; `None` means no deadline.
     pub deadline: Option<Deadline>,
 }
 
 impl RerunPolicy {
-    /// Whether an operation whose `runs`th run ended with an error may be run again: its commit met a winner that it
-    /// cannot follow. After any other error it is known to be in vain, or not known what became of the commit. A winner that
-    /// added the same file may be the commit itself.
+    /// Whether an operation may be run again after run number `runs` failed with `error`: only after a commit conflict.
+    /// After other errors, a retry would fail again or the outcome of the commit is unknown. `AddedTwice` is not retried:
+    /// the winning commit that added the same file may be this commit itself.
     #[must_use]
     pub fn allows_after(&self, runs: usize, error: &Error) -> bool {
         matches!(error.kind(), ErrorKind::CommitConflict(conflict) if conflict != Conflict::AddedTwice)
@@ -34,26 +34,26 @@ impl RerunPolicy {
     }
 }
 
-/// Data files that a run wrote, and the live files whose rows they hold.
+/// Data files that a run wrote, and the live files whose rows they contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The paths of the files that were read for them, as the log has them.
+    /// Paths of the input files, as in the log.
     pub inputs: Vec<String>,
-    /// What they are in the log.
+    /// The `add` actions of the written files.
     pub adds: Vec<Add>,
 }
 
-/// What one run of an operation wants to commit.
+/// The planned commit of one run.
 pub struct Planned<'a> {
-    /// The transaction, everything staged.
+    /// The transaction with all actions staged.
     pub transaction: Transaction<'a>,
-    /// What of it a later run may use again, if there must be one. Its files are among those that the transaction adds.
+    /// Outputs that a later run may reuse. The transaction adds all of their files.
     pub outputs: Vec<Output>,
 }
 
-/// An operation on a table, which can be run any number of times.
+/// An operation on a table that can be run any number of times.
 pub trait Rerunnable: Send {
-    /// Plans it against a version; none where there is nothing to do. After a conflict it hears of the run before.
+    /// Plans the operation against a version; `None` if there is nothing to do. `earlier` is the run that conflicted.
     fn plan<'a>(
         &mut self,
         snapshot: &'a Snapshot,
@@ -61,7 +61,7 @@ pub trait Rerunnable: Send {
     ) -> impl Future<Output = Result<Option<Planned<'a>>>> + Send;
 }
 
-/// The run of an operation before this one, whose commit met a conflict: nothing of it is in the table.
+/// The previous run of an operation, whose commit conflicted: the table contains none of its changes.
 #[derive(Debug)]
 pub struct Earlier {
     conflict: Error,
@@ -90,26 +90,25 @@ impl Earlier {
         }
     }
 
-    /// What its commit met.
+    /// The conflict of its commit.
     #[must_use]
     pub fn conflict(&self) -> &Error {
         &self.conflict
     }
 
-    /// Whether a file that it had read or removed is still live, with the rows that it had: under the same path with the
-    /// same deletion vector.
+    /// Whether a file that it read or removed is still live and unchanged: same path, same deletion vector.
     #[must_use]
     pub fn is_unchanged(&self, path: &str) -> bool {
         self.unchanged.contains(&key_of(path))
     }
 
-    /// What it wrote from files of which none has changed, where the table says the same of its files as then: this run may
-    /// add it again as it is, instead of reading them.
+    /// Outputs whose input files and table configuration are unchanged: this run may add them again instead of reading
+    /// the inputs.
     pub fn reusable(&self) -> impl Iterator<Item = &Output> {
         self.outputs.iter().filter(|output| self.is_reusable(output))
     }
 
-    /// What else it wrote: nothing names it, and it can be removed.
+    /// All other outputs: no version references them, so they can be deleted.
     pub fn outdated(&self) -> impl Iterator<Item = &Output> {
         self.outputs.iter().filter(|output| !self.is_reusable(output))
     }
@@ -119,8 +118,8 @@ impl Earlier {
     }
 }
 
-/// Whether files that were written for one version are those that the other asks for: nothing has changed of the schema,
-/// the properties with constraints and row tracking among them, the protocol, nor by which columns files are arranged.
+/// Whether files written for one version are valid for the other: same protocol, table id, schema, partition and
+/// clustering columns, and properties (including constraints and row tracking).
 fn are_of_one_form(versions: [&Snapshot; 2]) -> bool {
     let [before, after] = versions.map(|snapshot| {
         let metadata = snapshot.metadata();
@@ -134,7 +133,7 @@ fn are_of_one_form(versions: [&Snapshot; 2]) -> bool {
     before == after
 }
 
-/// The unique ids of the deletion vectors of live files, by their paths.
+/// Deletion vector ids of live files, by path.
 fn live(snapshot: &Snapshot, paths: &HashSet<String>) -> HashMap<String, Option<VectorId>> {
     let mut found = HashMap::with_capacity(paths.len());
     for survivors in snapshot.adds() {
@@ -153,16 +152,16 @@ fn live(snapshot: &Snapshot, paths: &HashSet<String>) -> HashMap<String, Option<
 /// Storage type, text and offset of a deletion vector.
 type VectorId = (String, String, Option<i32>);
 
-/// Runs an operation until it is committed or can never be: after a conflict the table is read as it is by then, and the
-/// operation planned anew. None where it found nothing to do.
+/// Runs an operation until it commits or fails: after a conflict, refreshes the table and plans the operation again.
+/// Returns `None` if there was nothing to do.
 ///
-/// What was in the way is told among [`Committed::conflicts_resolved`]. `vectors` unites deletion vectors where a
-/// transaction brings nothing for it. Must be called inside a runtime.
+/// Resolved conflicts are listed in [`Committed::conflicts_resolved`]. `vectors` merges deletion vectors if the
+/// transaction does not set its own. Must be called within a Tokio runtime.
 ///
 /// # Errors
 ///
-/// The last conflict, where the policy allows no further run; `CommitUnknown` at once, since the operation may have been
-/// done; whatever planning fails with.
+/// The last conflict, if the policy allows no further run; `CommitUnknown` without a retry, since the commit may have
+/// succeeded; any error of planning.
 pub async fn rerun(
     snapshot: Snapshot,
     policy: RerunPolicy,

@@ -1,5 +1,5 @@
-//! Two commits that delete different rows of one file by vectors both win: which files may be judged so, when their rows
-//! are disjoint, and what becomes of our actions. Vectors are read and written by the caller.
+//! Row-level concurrency: two commits that delete different rows of one file by deletion vectors both succeed. Decides
+//! which files qualify and rewrites the current transaction's actions; the caller reads and writes deletion vectors.
 //!
 //! Protocol: *Deletion Vectors*, *Add File and Remove File*.
 
@@ -15,49 +15,50 @@ use super::conflict::{Case, Conflict, Granularity};
 use super::proposal::{DecidedBy, key_of};
 use super::winner::WinnerFile;
 
-/// A file of which the winner deleted rows by a vector while we changed or read it.
+/// A file that the current transaction changed or read, and in which the winning commit deleted rows by deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedFile {
-    /// The file, as the winner has it.
+    /// The path, as in the winning commit.
     pub path: String,
-    /// The vector that it had before either; none where every row was there.
+    /// The deletion vector before both commits; `None` if no row was deleted.
     pub base: Option<Descriptor>,
-    /// Its vector after the winner.
+    /// The deletion vector after the winning commit.
     pub winner: Descriptor,
-    /// The vector that we give it; none where we leave it alone.
+    /// The deletion vector of the current transaction; `None` if it does not change the file.
     pub mine: Option<Descriptor>,
-    /// How many rows the file has, deleted ones included; none if we leave it alone or its statistics do not say.
+    /// Number of rows including deleted ones; `None` if the current transaction does not change the file or has no
+    /// `numRecords` for it.
     pub num_records: Option<u64>,
-    /// What stands against our commit if the rows are not disjoint.
+    /// The conflict to report if the rows are not disjoint.
     pub otherwise: Conflict,
 }
 
 impl SharedFile {
-    /// Whether a vector deletes every row of the file, which is then removed: a file without rows is never written.
+    /// Whether a deletion vector deletes every row. The file is then removed.
     #[must_use]
     pub fn is_emptied_by(&self, united: &Bitmap) -> bool {
-        // A damaged vector may name rows that the file does not have: these do not count.
+        // A corrupt deletion vector may contain rows beyond the end of the file.
         let names_only = |records| united.max().is_some_and(|last| last < records);
         self.num_records
             .is_some_and(|records| united.len() == records && names_only(records))
     }
 }
 
-/// What becomes of a shared file once both commits have deleted their rows.
+/// Result of merging the deleted rows of both commits in a shared file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitedVector {
     /// Both commits deleted the same row, or the winning one restored a row: a conflict.
     Overlap,
-    /// Our commit does not change the file.
+    /// The current transaction does not change the file.
     Untouched,
-    /// The rows of both are deleted by this vector, which is written by then.
+    /// The merged deletion vector, already written.
     Vector(Descriptor),
-    /// No row is left: the file is removed.
+    /// No rows remain: the file is removed.
     Emptied,
 }
 
-/// The rows that are deleted once both commits have deleted theirs; none where both deleted one row, or where the winner
-/// brought rows back. Without a vector of ours, we deleted none.
+/// Merges the deleted rows of both commits. Returns `None` if both deleted the same row, or if one of them restored a
+/// row. If `mine` is `None`, the current transaction deleted no rows.
 ///
 /// ```
 /// use deltaic_log::transaction::unite;
@@ -77,10 +78,10 @@ pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bi
     (only_delete && are_disjoint).then(|| winner.union(mine))
 }
 
-/// Rewrites our actions on shared files so that they apply after the winner's: the remove names the file with the
-/// winner's vector, and the add carries the vector of both. The add is dropped if no row is left.
+/// Rewrites the current transaction's actions on shared files to apply after the winning commit: the remove has the
+/// winner's deletion vector, the add has the merged one. The add is dropped if no rows remain.
 ///
-/// Errors: `InternalError` if the proposal is not the one that was checked, or a file that we change is given as
+/// Errors: `InternalError` if the proposal is not the one that was checked, or a changed file has
 /// [`UnitedVector::Untouched`] or [`UnitedVector::Overlap`].
 pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
     let places = |paths: Vec<&str>| -> HashMap<String, usize> {
@@ -113,7 +114,7 @@ fn another_proposal(file: &SharedFile) -> Error {
     Error::new(ErrorKind::Internal, what).with("path", file.path.as_str())
 }
 
-/// The files whose rows are to be looked at, because the file by itself would be a conflict.
+/// Files that conflict at file granularity and whose deleted rows must be compared.
 pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
     if case.attempt.granularity == Granularity::Files {
         return Vec::new();
@@ -132,7 +133,7 @@ pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
     shared.collect()
 }
 
-/// The file that a winner took and brought again with a vector, where it may be judged by its rows.
+/// Returns a file that the winning commit removed and added again with a deletion vector, if row-level checks apply.
 fn shared_file(
     case: &Case<'_>,
     (went, came): (&WinnerFile, &WinnerFile),
@@ -143,7 +144,7 @@ fn shared_file(
     let base = went.deletion_vector.clone();
     let mine = match ours {
         (None, None) => None,
-        // What we take must be what the winner took, and come back with a vector.
+        // Both commits must remove the same logical file, and add it again with a deletion vector.
         (Some(remove), Some(add)) if key(remove.deletion_vector.as_ref()) == key(base.as_ref()) => {
             Some(add.deletion_vector.clone()?)
         }
@@ -156,7 +157,7 @@ fn shared_file(
     };
     let otherwise = match (removed, case.attempt.mine.decided_by) {
         (Some(conflict), DecidedBy::Row) => conflict,
-        // A row that went may have decided over another one.
+        // A deleted row may have determined the change of another row.
         (Some(_), DecidedBy::Table) => return None,
         (None, _) if case.counts_added_files() && case.attempt.read.matches(&came.partition_values) => {
             case.appended(came)
@@ -250,7 +251,7 @@ mod tests {
         for (rows, is_emptied) in [
             (vec![0, 1], false),
             (vec![0, 1, 2], true),
-            // Row 2 is left, whatever a row 7 is.
+            // Row 2 remains; row 7 is beyond the end of the file.
             (vec![0, 1, 7], false),
             (vec![0, 1, 2, 7], false),
         ] {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against sets, row by row: what each commit deleted beyond the base.
+        /// Compares with a reference implementation on sets: the rows that each commit deleted beyond the base.
         #[test]
         fn rows_unite_exactly_where_each_was_deleted_once(
             base in btree_set(0u64..12, 0..4), mine in btree_set(0u64..12, 0..4), winner in btree_set(0u64..12, 0..4),

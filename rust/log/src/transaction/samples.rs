@@ -1,4 +1,4 @@
-//! Small tables, proposals and winners for the tests of this room.
+//! Small tables, proposals and winning commits for tests of this module.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use serde_json::json;
 use super::{Base, Winner, WinnerFile};
 use crate::changes::{PartitionValues, TableForm};
 
-/// The version that everybody has read; the winner's is the one after it.
+/// The version that all transactions have read; the winning commit is the next one.
 pub(super) const READ: i64 = 4;
 
 pub(super) fn version(number: i64) -> Version {
     Version::try_new(number).expect("it is not negative")
 }
 
-/// Writer features without readers'.
+/// A protocol with writer features and no reader features.
 pub(super) fn protocol(features: &[&str]) -> Protocol {
     Protocol {
         min_reader_version: 1,
@@ -28,7 +28,7 @@ pub(super) fn protocol(features: &[&str]) -> Protocol {
     }
 }
 
-/// The metadata of a table of the columns `p` and `x`.
+/// Metadata of a table with columns `p` and `x`.
 pub(super) fn metadata(partition_columns: &[&str], properties: &[(&str, &str)]) -> Metadata {
     let schema = json!({"type": "struct", "fields": [
         {"name": "p", "type": "integer", "nullable": true, "metadata": {}},
@@ -64,7 +64,7 @@ pub(super) fn winner(operation: &str, change: impl FnOnce(&mut Winner)) -> Winne
     winner
 }
 
-/// A file in the partition of its first letter's digit: `1a` lies in `p = 1`.
+/// A file in the partition given by the first digit of its path: `1a` is in `p = 1`.
 pub(super) fn add(path: &str) -> Add {
     Add {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What a commit that won a version did, as far as it can matter to others.
+//! The actions of a winning commit that matter for conflict detection.
 
 use deltaic_protocol::actions::{
     ActionLine, AddLine, CommitInfo, DomainMetadata, Metadata, PartitionText, Protocol, RemoveLine, Text,
@@ -15,59 +15,59 @@ use crate::changes::PartitionValues;
 use crate::decode::TableActions;
 use crate::decode::action_text::{Line, for_each_line};
 
-/// The mark of a commit whose metadata move the high water marks of identity columns and nothing else.
+/// Tag of a commit whose metadata changes only the high water marks of identity columns.
 const IDENTITY_ONLY: &str = "delta.identity.schemaUpdate";
 
-/// A file that a commit brought or took.
+/// A file that a commit added or removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WinnerFile {
-    /// As the log has it.
+    /// The path, as in the log.
     pub path: String,
-    /// The partition values; of a file that went only where the writer kept them.
+    /// The partition values; empty for a removed file if the writer omitted them.
     pub partition_values: PartitionValues,
-    /// Whether the commit says that the table's rows changed by it.
+    /// The `dataChange` flag.
     pub data_change: bool,
-    /// The rows that the file has no more.
+    /// The deletion vector.
     pub deletion_vector: Option<Descriptor>,
     /// The row id of its first row.
     pub base_row_id: Option<i64>,
-    /// The version that brought it.
+    /// The version that first added the file.
     pub default_row_commit_version: Option<i64>,
 }
 
-/// A commit that won its version.
+/// A winning commit.
 #[derive(Clone, Debug)]
 pub struct Winner {
     /// The version.
     pub version: Version,
-    /// When its file was written, in milliseconds since the epoch.
+    /// Modification time of the commit file, in milliseconds since the epoch.
     pub modified_ms: i64,
-    /// The protocol, where it changed.
+    /// The protocol, if it changed.
     pub protocol: Option<Protocol>,
-    /// The metadata, where they changed.
+    /// The metadata, if it changed.
     pub metadata: Option<Metadata>,
-    /// Whether the metadata move identity columns' high water marks and nothing else.
+    /// Whether the metadata changes only high water marks of identity columns.
     pub is_identity_only: bool,
-    /// Files that came.
+    /// Added files.
     pub adds: Vec<WinnerFile>,
-    /// Files that went.
+    /// Removed files.
     pub removes: Vec<WinnerFile>,
-    /// How far applications came.
+    /// Application transaction versions.
     pub txns: Vec<Txn>,
-    /// Domains that changed.
+    /// Changed domain metadata.
     pub domains: Vec<DomainMetadata>,
-    /// Whether it says that it only added files and had read none; a commit that does not say has read.
+    /// The `isBlindAppend` flag; false if not specified.
     pub is_blind_append: bool,
-    /// The unique id of the attempt that made it.
+    /// The unique id of the commit (`txnId`).
     pub txn_id: Option<String>,
-    /// Milliseconds since the epoch, where in-commit timestamps are enabled.
+    /// The in-commit timestamp in milliseconds since the epoch, if enabled.
     pub in_commit_timestamp: Option<i64>,
-    /// The operation's name.
+    /// The operation name.
     pub operation: Option<String>,
 }
 
 impl Winner {
-    /// A commit that did nothing, written at a time in milliseconds since the epoch.
+    /// Returns a commit without actions; `modified_ms` is in milliseconds since the epoch.
     #[must_use]
     pub fn silent(version: Version, modified_ms: i64) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Winner {
         }
     }
 
-    /// What the bytes of a commit say; its file was written at `modified_ms`.
+    /// Decodes the bytes of a commit file last modified at `modified_ms`.
     ///
     /// Errors: `CorruptLog` with the `path`, the `version` and the `line`.
     pub fn decode(version: Version, modified_ms: i64, bytes: &[u8], max_line_bytes: usize) -> Result<Self> {
@@ -147,21 +147,21 @@ impl Winner {
         Ok(())
     }
 
-    /// Whether it gave files their row ids and did nothing else.
+    /// Whether the operation is a row-id backfill.
     #[must_use]
     pub fn is_backfill(&self) -> bool {
         self.operation.as_deref() == Some(Operation::RowTrackingBackfill.name())
     }
 
-    /// Whether it took the row ids from files and did nothing else.
+    /// Whether the operation removes row ids from files.
     #[must_use]
     pub fn is_unbackfill(&self) -> bool {
         self.operation.as_deref() == Some(Operation::RowTrackingUnbackfill.name())
     }
 
-    /// The highest row id that was handed out when it was made; none where it handed out none.
+    /// The row-id high water mark that the commit sets; `None` if it assigns no row ids.
     ///
-    /// Errors: `CorruptLog` where the domain cannot be read.
+    /// Errors: `CorruptLog` if the domain metadata does not parse.
     pub fn high_water_mark(&self) -> Result<Option<i64>> {
         let mut domains = self.domains.iter();
         let domain = domains.find(|domain| domain.domain == row_tracking::DOMAIN);
@@ -173,7 +173,7 @@ impl Winner {
     }
 }
 
-/// A tag is text by the protocol; some writers have a boolean.
+/// The protocol defines tags as strings; some writers use a boolean.
 fn is_true(tag: Option<&Value>) -> bool {
     match tag {
         Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),

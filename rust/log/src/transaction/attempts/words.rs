@@ -1,4 +1,4 @@
-//! What is said of attempts: how a commit failed, and which winners it got along with.
+//! Messages about commit attempts: errors, and descriptions of winning commits without a conflict.
 
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Version};
@@ -7,7 +7,7 @@ use super::MOST_UNANSWERED;
 use crate::location::TableLocation;
 use crate::transaction::Winner;
 
-/// A proposal of this version may still land, or has.
+/// The outcome is unknown: a proposal of this version may have been committed, or still be.
 pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
     Error::new(
         ErrorKind::CommitUnknown,
@@ -18,7 +18,7 @@ pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version
     .hint("look at the table's history before you run the operation again")
 }
 
-/// Behind the version `base`, which was won by others as those before it.
+/// The deadline passed. Other writers won `won` versions, the latest of which is `base`.
 pub(super) fn out_of_time(location: &TableLocation, base: Version, won: usize) -> Error {
     let what = match won {
         0 => "the deadline passed before the commit was proposed".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn out_of_time(location: &TableLocation, base: Version, won: usize) -
         .hint("run the operation again, or give it more time")
 }
 
-/// As many proposals as allowed were lost.
+/// The maximum number of proposals lost to other writers.
 pub(super) fn outrun(location: &TableLocation, base: Version, lost: usize) -> Error {
     let what = match lost {
         1 => "another writer committed the proposed version first".to_owned(),
@@ -43,12 +43,12 @@ pub(super) fn outrun(location: &TableLocation, base: Version, lost: usize) -> Er
         .hint("run the operation again, or raise max_attempts")
 }
 
-/// The warning of a commit that may not survive a power failure.
+/// Warning that a commit may not survive a power failure.
 pub(in crate::transaction) fn not_synced(version: Version, why: &str) -> String {
     format!("version {version} is committed, but may be lost if the power fails now: {why}")
 }
 
-/// A commit that may lie below the hole of a cleanup.
+/// Error for a commit whose version may precede a gap left by log cleanup.
 pub(in crate::transaction) fn not_shown(version: Version, newest: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,
@@ -90,7 +90,7 @@ pub(super) fn no_commit(version: Version) -> Error {
     .hint("move it away; a folder or a dangling link has no place there")
 }
 
-/// The bytes of a commit that every writer writes as UTF-8.
+/// The commit file is not valid UTF-8.
 pub(super) fn not_utf8(version: Version) -> Error {
     Error::new(ErrorKind::CorruptLog, "the commit is not valid UTF-8")
         .with("path", LogPath::commit(version))
@@ -98,7 +98,7 @@ pub(super) fn not_utf8(version: Version) -> Error {
         .hint("restore the commit from a backup of the table")
 }
 
-/// What a winner did, and how it was got along with.
+/// Describes a winning commit and how it was reconciled.
 pub(super) fn describe(winner: &Winner, united: usize) -> String {
     let operation = winner.operation.as_deref().unwrap_or("a commit");
     let version = winner.version;
