@@ -24,8 +24,8 @@ pub struct RerunPolicy {
 
 impl RerunPolicy {
     /// Whether an operation may be run again after run number `runs` failed with `error`: only after a commit conflict.
-    /// After other errors, a retry would fail again or the outcome of the commit is unknown. `AddedTwice` is not retried:
-    /// the winning commit that added the same file may be this commit itself.
+    /// After other errors, a retry would fail again or the outcome of the commit is unknown. `AddedTwice` is not
+    /// retried: the winning commit that added the same file may be this commit itself.
     #[must_use]
     pub fn allows_after(&self, runs: usize, error: &Error) -> bool {
         matches!(error.kind(), ErrorKind::CommitConflict(conflict) if conflict != Conflict::AddedTwice)

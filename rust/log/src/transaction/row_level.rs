@@ -15,7 +15,7 @@ use super::conflict::{Case, Conflict, Granularity};
 use super::proposal::{DecidedBy, key_of};
 use super::winner::WinnerFile;
 
-/// A file that the current transaction changed or read, and in which the winning commit deleted rows by deletion vector.
+/// A file that the current transaction changed or read and in which the winning commit deleted rows by deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedFile {
     /// The path, as in the winning commit.

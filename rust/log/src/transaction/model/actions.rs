@@ -1,4 +1,4 @@
-//! Files of the model as actions. A vector has the bits of its rows for a text.
+//! Converts files of the model to actions. The text of a deletion vector is its bit mask.
 
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};

@@ -1,5 +1,5 @@
-//! Runs a history of the model through the checks: each transaction plans on the version that it has read, is checked
-//! against every winner since, is rebased over it and commits.
+//! Runs a history of the model with conflict detection: each transaction plans on its read version, is checked against
+//! and rebased over every later winning commit, and commits.
 
 use std::collections::HashMap;
 
@@ -15,26 +15,26 @@ use crate::transaction::{
     is_blind_append, rebase, unite,
 };
 
-/// Under which rules a history runs. All but the level and the granularity are there to be broken.
+/// Rules under which a history runs. All but the level and the granularity exist to be broken by tests.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) level: IsolationLevel,
     pub(super) granularity: Granularity,
     pub(super) without: Vec<Rule>,
-    /// Whether it is proved that rows are disjoint.
+    /// Whether deleted rows are verified to be disjoint.
     pub(super) proves_rows: bool,
-    /// Whether everybody claims to look at rows alone.
+    /// Whether all operations claim [`DecidedBy::Row`].
     pub(super) decided_by_row: bool,
 }
 
 impl Rules {
-    /// Whether they are to let something through.
+    /// Whether some rule is disabled, so that unsound histories are expected.
     pub(super) fn are_broken(&self) -> bool {
         !self.without.is_empty() || !self.proves_rows || self.decided_by_row
     }
 }
 
-/// What became of a transaction.
+/// Outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Lost,
@@ -43,11 +43,11 @@ pub(super) enum Fate {
     Committed(Effect),
 }
 
-/// What came of a history.
+/// Outcome of a history.
 #[derive(Clone, Debug)]
 pub(super) enum History {
     Ended(End),
-    /// A commit removed a file that is not there, or cut one that is another by now: no reader could follow.
+    /// A commit removed a missing file, or one whose deletion vector had changed: the log is invalid.
     Torn,
 }
 
@@ -85,12 +85,12 @@ impl Engine {
         reads: &[usize],
         rules: &Rules,
     ) -> History {
-        // What the table was at each version, and what made each version after the first.
+        // The table at each version, and the commit of each version after the first.
         let mut tables = vec![start.clone()];
         let mut winners: Vec<Winner> = Vec::new();
         let mut fates = Vec::new();
         for (number, (operation, read_at)) in operations.iter().zip(reads).enumerate() {
-            // Who did not commit left no version to read.
+            // Transactions that did not commit created no version to read.
             let read_at = (*read_at).min(winners.len());
             let seen = &tables[read_at];
             let effect = operation.effect(number, &seen.rows());
@@ -178,7 +178,7 @@ struct Transaction {
 }
 
 impl Transaction {
-    /// Whether it fits behind a winner, and is rebased over it.
+    /// Checks the transaction against a winning commit and rebases it; false for a conflict.
     fn passes(&mut self, winner: &Winner, level: IsolationLevel, rules: &Rules) -> bool {
         let attempt = Attempt {
             mine: &self.mine,
@@ -197,12 +197,12 @@ impl Transaction {
         };
         follow(&mut self.mine, &united).expect("it was checked");
         let rebased = rebase(&mut self.mine, &mut self.base, winner);
-        // Rows that nobody looked at may leave the winner's own vector, which is no change.
+        // If rows are not verified, the merged deletion vector may equal the winner's, which is no change.
         assert!(rebased.is_ok() || !rules.proves_rows, "{rebased:?}");
         rebased.is_ok()
     }
 
-    /// The table behind the commit; none where the commit speaks of files that are not there.
+    /// Returns the table after the commit; `None` if the commit references missing files.
     fn commit(&self, before: &Table) -> Option<Table> {
         let mut files: HashMap<String, File> = before
             .files
@@ -240,7 +240,7 @@ impl Transaction {
     }
 }
 
-/// A shared file with the vector of both; none where the rows are not disjoint.
+/// Returns a shared file with the merged deletion vector; `None` if the rows are not disjoint.
 fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, UnitedVector)> {
     let base = bitmap(file.base.as_ref());
     let mine = file.mine.as_ref().map(|mine| bitmap(Some(mine)));

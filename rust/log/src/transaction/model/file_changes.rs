@@ -1,4 +1,4 @@
-//! What a transaction of the model does to files: how the truth is brought about.
+//! File-level effects of operations in the model.
 
 use super::operations::Verb::{
     CopyAcross, Delete, DeleteAcross, DeleteByVector, DeleteOtherByVector, Give, Insert, InsertAcross,
@@ -7,19 +7,19 @@ use super::operations::Verb::{
 use super::operations::{Operation, THIRD_KEY, changed};
 use super::table::{File, Row, Table};
 
-/// What a transaction does to files: those that go, those that come, and those whose vector grows.
+/// File changes of a transaction: removed files, added files, and files with a new deletion vector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileChanges {
     pub(super) removed: Vec<File>,
     pub(super) added: Vec<File>,
-    /// The file as it was, and its new vector.
+    /// The file before the change, and its new deletion vector.
     pub(super) cut: Vec<(File, u64)>,
-    /// Whether rows are only moved.
+    /// Whether rows are only moved between files.
     pub(super) only_moves: bool,
 }
 
 impl Operation {
-    /// What the operation does to files.
+    /// Returns the file changes of the operation.
     pub(super) fn changes(self, number: usize, table: &Table) -> FileChanges {
         let mut changes = FileChanges::default();
         let rows = table.rows();

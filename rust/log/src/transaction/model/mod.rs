@@ -1,7 +1,7 @@
-//! A model that knows nothing of conflicts: small histories of concurrent transactions run file by file, with the checks
-//! between them, and whoever is let through must fit into a serial order of whole operations over plain rows.
+//! Model-based test of conflict detection: small histories of concurrent transactions run on files with the real
+//! checks, and accepted transactions must have a serial order of row-level operations with the same effect.
 //!
-//! `MODEL=all` runs every history of three transactions, which takes minutes; else a share that is the same in every run.
+//! `MODEL=all` runs every history of three transactions, which takes minutes; otherwise a fixed sample runs.
 
 mod actions;
 mod engine;
@@ -20,7 +20,7 @@ use self::world::{Share, Tally, World};
 use super::conflict::{Granularity, Rule};
 use super::isolation::IsolationLevel::{self, Serializable, WriteSerializable};
 
-/// Which versions three transactions can have read, each of those that were there when it began.
+/// Possible read versions of three transactions: each reads a version that exists when it begins.
 const READS_OF_THREE: [[usize; 3]; 6] = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 0], [0, 1, 1], [0, 1, 2]];
 
 fn rules(level: IsolationLevel, granularity: Granularity) -> Rules {
@@ -33,7 +33,7 @@ fn rules(level: IsolationLevel, granularity: Granularity) -> Rules {
     }
 }
 
-/// What the checks let through is serial, and they let something through and something not.
+/// Asserts that accepted histories are serializable, and that some transactions commit and some conflict.
 fn assert_sound(tally: Tally, rules: &Rules) {
     assert_eq!(tally.unsound, 0, "{rules:?}: {tally:?}");
     assert!(
@@ -73,7 +73,7 @@ fn histories_of_three_are_serial() {
     }
 }
 
-/// Vectors, operations that look into one partition and write into the other, and transactions that begin late.
+/// Deletion vectors, operations that read one partition and write the other, and transactions that begin late.
 #[test]
 fn histories_of_three_of_every_kind_are_serial() {
     for level in [WriteSerializable, Serializable] {
@@ -87,11 +87,11 @@ fn histories_of_three_of_every_kind_are_serial() {
     }
 }
 
-/// The second has seen the first, and the third has not.
+/// The second transaction read the commit of the first, the third did not.
 const LATE_AND_EARLY: [usize; 3] = [0, 1, 0];
 
-/// Under `WriteSerializable` a blind append is passed over as if it came later. Whoever has read it and committed cannot
-/// come later, too, and what they read is not known: this much the level does not promise, here as in delta-spark.
+/// `WriteSerializable` ignores a blind append as if it committed later. A transaction that read the append and
+/// committed cannot be reordered, and its read set is unknown: neither deltaic nor delta-spark guarantees a serial order here.
 #[test]
 fn only_serializable_knows_who_has_read_a_blind_append() {
     let operation = |verb: Verb| Operation {
@@ -123,7 +123,7 @@ fn without(level: IsolationLevel, left_out: &[Rule]) -> Rules {
     }
 }
 
-/// Each rule is there for something: without it, a history comes through that is not serial.
+/// Every rule is necessary: without it, some history that is not serializable is accepted.
 #[test]
 fn without_a_rule_there_is_a_hole() {
     use Rule::{AddedFiles, AddedTwice, RemovedAndRead, RemovedTwice};
@@ -140,14 +140,14 @@ fn without_a_rule_there_is_a_hole() {
             );
         }
         assert!(World::whole().has_hole(&without(level, &[AddedTwice])), "{level}");
-        // Whoever removes all that it reads loses nothing without this one; whoever reads here and removes there does.
+        // This rule is redundant for operations that remove all files they read, but not for those that remove others.
         let left_out = without(level, &[RemovedAndRead]);
         assert!(!World::plain().has_hole(&left_out), "{level}");
         assert!(World::whole().has_hole(&left_out), "{level}");
     }
 }
 
-/// The same for rows: that they are disjoint must be proved, and only who looks at rows alone may go by them.
+/// At row granularity, rows must be verified to be disjoint, and only `DecidedBy::Row` operations may rely on them.
 #[test]
 fn without_proof_of_rows_there_is_a_hole() {
     for level in [Serializable, WriteSerializable] {

@@ -1,9 +1,9 @@
-//! What a transaction of the model does to rows: the truth.
+//! Row-level effects of operations in the model: the reference implementation.
 
 use super::table::Row;
 use crate::transaction::DecidedBy;
 
-/// How an operation is done: which keys and partitions it is about.
+/// An operation on a partition and a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operation {
     pub(super) verb: Verb,
@@ -13,40 +13,40 @@ pub(super) struct Operation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// A row comes, whatever is there.
+    /// Inserts a row unconditionally.
     Insert,
-    /// A file that was written before comes, unless its row is there.
+    /// Adds a previously written file, unless its row exists.
     Give,
-    /// A row comes unless there is one of its key.
+    /// Inserts a row unless its key exists.
     InsertIfAbsent,
-    /// The rows of a key go; their files are written anew.
+    /// Deletes the rows of a key by rewriting files.
     Delete,
-    /// The rows of a key change; their files are written anew.
+    /// Updates the rows of a key by rewriting files.
     Update,
-    /// A partition is replaced by one row.
+    /// Replaces a partition by one row.
     Overwrite,
-    /// The files of a partition become one, or, for the second key, one for each key.
+    /// Compacts a partition into one file or, for the second key, into one file per key.
     Optimise,
-    /// The rows of a key go by vectors.
+    /// Deletes the rows of a key by deletion vectors.
     DeleteByVector,
-    /// The rows of a key change: by vectors they go, in a new file they come.
+    /// Updates the rows of a key by deletion vectors and a new file.
     UpdateByVector,
-    /// The rows of a key and those of the third key change by vectors.
+    /// Updates the rows of a key and of the third key by deletion vectors and a new file.
     UpdateTwoByVector,
-    /// Where a key is there, a row of it comes to the other partition.
+    /// If the key exists, inserts a row of it into the other partition.
     CopyAcross,
-    /// Where a key is not there, a row of it comes to the other partition.
+    /// If the key does not exist, inserts a row of it into the other partition.
     InsertAcross,
-    /// Where a key is there, the rows of it in the other partition go.
+    /// If the key exists, deletes its rows from the other partition.
     DeleteAcross,
-    /// Where a key is there, the rows of the other key go by vectors.
+    /// If the key exists, deletes the rows of all other keys by deletion vectors.
     DeleteOtherByVector,
 }
 
-/// The key that no operation is about by itself.
+/// A key that no operation targets directly.
 pub(super) const THIRD_KEY: u8 = 2;
 
-/// The value of a row that was written before any transaction began.
+/// Value of a row written before any transaction began.
 const GIVEN: u64 = 9;
 
 use Verb::{
@@ -68,12 +68,13 @@ fn of(verbs: &[Verb]) -> Vec<Operation> {
     operations
 }
 
-/// The operations without vectors, each of which stays in its partition.
+/// Operations without deletion vectors, each within one partition.
 pub(super) fn base_operations() -> Vec<Operation> {
     of(&[Insert, InsertIfAbsent, Delete, Update, Overwrite, Optimise])
 }
 
-/// With those that bring one file twice, those that delete by vectors, and those that look here and write there.
+/// All operations, including those that add the same file twice, use deletion vectors, or read one partition and write
+/// the other.
 pub(super) fn all_operations() -> Vec<Operation> {
     let further = of(&[
         Give,
@@ -88,7 +89,7 @@ pub(super) fn all_operations() -> Vec<Operation> {
     [base_operations(), further].concat()
 }
 
-/// Rows that went and rows that came, each in their order.
+/// Deleted and inserted rows, each sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) gone: Vec<Row>,
@@ -100,7 +101,7 @@ impl Effect {
         self.gone.is_empty() && self.come.is_empty()
     }
 
-    /// What it makes of rows that are in their order.
+    /// Applies the effect to sorted rows.
     pub(super) fn on(&self, rows: &[Row]) -> Vec<Row> {
         let mut after = rows.to_vec();
         for row in &self.gone {
@@ -115,7 +116,7 @@ impl Effect {
 }
 
 impl Operation {
-    /// What the operation does to rows, done by the transaction of a number.
+    /// Returns the effect on rows of the operation, run as transaction `number`.
     pub(super) fn effect(self, number: usize, rows: &[Row]) -> Effect {
         let is_there = rows
             .iter()
@@ -170,7 +171,7 @@ impl Operation {
         }
     }
 
-    /// The partitions whose files it looks at.
+    /// The partitions that the operation reads.
     pub(super) fn reads(self) -> Vec<u8> {
         match self.verb {
             Insert | Give => vec![],
@@ -186,7 +187,7 @@ impl Operation {
         }
     }
 
-    /// What its commits record.
+    /// The operation that the commit records.
     pub(super) fn kind(self) -> crate::transaction::Operation {
         use crate::transaction::Operation as Kind;
         match self.verb {
@@ -203,7 +204,7 @@ fn written_by(number: usize) -> u64 {
     10 + number as u64
 }
 
-/// A value that tells who changed it, and in which order.
+/// Returns the row with a value that encodes which transactions changed it, in order.
 pub(super) fn changed(row: Row, number: usize) -> Row {
     Row {
         value: row.value * 16 + 1 + number as u64,

@@ -1,6 +1,6 @@
-//! A table of the model: two partitions, a few keys, files of rows with the rows that are deleted.
+//! A table of the model: two partitions, a few keys, and files with deletion vectors.
 
-/// A row: its partition, its key, and a value that tells who wrote it.
+/// A row: partition, key, and a value that identifies its writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) partition: u8,
@@ -8,7 +8,7 @@ pub(super) struct Row {
     pub(super) value: u64,
 }
 
-/// A data file. Its rows never change; a bit of `deleted` takes the row of its number away.
+/// A data file. Its rows are immutable; bit `n` of `deleted` deletes row `n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct File {
     pub(super) path: String,
@@ -31,7 +31,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The rows in their order, each as often as it is there.
+    /// Returns the sorted rows, with duplicates.
     pub(super) fn rows(&self) -> Vec<Row> {
         let live = self.files.iter().flat_map(File::live);
         let mut rows: Vec<Row> = live.map(|(_, row)| row).collect();
@@ -44,11 +44,11 @@ impl Table {
     }
 }
 
-/// For each partition its files, and for each file its keys.
+/// The keys of each file of each partition.
 pub(super) type Layout = [&'static [&'static [u8]]; 2];
 
-/// Every assignment of present and absent to the four cells that differs under symmetry, with one file or two where a
-/// partition has both keys.
+/// All combinations of present and absent partition-key pairs up to symmetry, with one file or two if a partition has
+/// both keys.
 pub(super) const START_STATES: [Layout; 12] = [
     [&[], &[]],
     [&[&[0]], &[]],
@@ -64,7 +64,7 @@ pub(super) const START_STATES: [Layout; 12] = [
     [&[&[0], &[1]], &[&[0], &[1]]],
 ];
 
-/// Files of more rows, with a third key.
+/// Larger files, with a third key.
 pub(super) const FURTHER_STATES: [Layout; 3] = [
     [&[&[0, 1, 2]], &[&[0]]],
     [&[&[0, 2], &[1]], &[&[1, 2]]],

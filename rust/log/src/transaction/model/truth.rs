@@ -1,12 +1,12 @@
-//! The truth: whether some serial order of whole operations over plain rows explains what came of a history.
+//! Reference implementation: whether some serial order of row-level operations explains the outcome of a history.
 
 use super::engine::{End, Fate};
 use super::operations::{Effect, Operation};
 use super::table::{Row, Table};
 use crate::transaction::IsolationLevel;
 
-/// Whether a serial order of those that were let through does the same, each for itself and all together. Under
-/// `Serializable` it is the order of versions, in which only those that did nothing may stand elsewhere.
+/// Whether some serial order of the accepted transactions has the same effect per transaction and the same final table.
+/// Under `Serializable` this must be the version order, except for transactions without effect.
 pub(super) fn is_serial(start: &Table, operations: &[Operation], end: &End, level: IsolationLevel) -> bool {
     let let_through: Vec<usize> = (0..end.fates.len())
         .filter(|at| end.fates[*at] != Fate::Lost)
@@ -28,12 +28,12 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether those that are left can follow in some order.
+    /// Whether some order of the remaining transactions leads to the final table.
     fn completes(&self, rows: &[Row], left: &[usize]) -> bool {
         if left.is_empty() {
             return rows == self.wanted;
         }
-        // In the order of versions, nobody who did something goes before an earlier one that did.
+        // In version order, a transaction with an effect must not precede an earlier one with an effect.
         let first = left
             .iter()
             .position(|at| self.did(*at).is_some())
@@ -53,7 +53,7 @@ impl Search<'_> {
         })
     }
 
-    /// What a transaction did, if anything.
+    /// Returns the effect of a transaction; `None` if it has none.
     fn did(&self, at: usize) -> Option<&Effect> {
         match &self.end.fates[at] {
             Fate::Committed(effect) if !effect.is_empty() => Some(effect),

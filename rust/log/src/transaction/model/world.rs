@@ -1,4 +1,4 @@
-//! Which histories there are, and the tally of what came of them.
+//! Generates histories and counts their outcomes.
 
 use std::num::NonZero;
 use std::thread;
@@ -8,15 +8,15 @@ use super::operations::{Operation, all_operations, base_operations};
 use super::table::{FURTHER_STATES, START_STATES, Table, start_state};
 use super::truth::is_serial;
 
-/// What came of many histories.
+/// Counts over many histories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) histories: usize,
-    /// Histories that no serial order explains.
+    /// Histories without an equivalent serial order.
     pub(super) unsound: usize,
-    /// Transactions that were let through and changed something.
+    /// Transactions that committed a change.
     pub(super) committed: usize,
-    /// Transactions that were in conflict.
+    /// Transactions rejected because of a conflict.
     pub(super) lost: usize,
 }
 
@@ -31,7 +31,7 @@ impl Tally {
     }
 }
 
-/// Runs a history and looks for its serial order.
+/// Runs a history and searches for an equivalent serial order.
 fn judge(engine: &Engine, start: &Table, operations: &[Operation], reads: &[usize], rules: &Rules) -> Tally {
     let history = engine.run(start, operations, reads, rules);
     let sound = matches!(&history, History::Ended(end) if is_serial(start, operations, end, rules.level));
@@ -52,14 +52,14 @@ fn judge(engine: &Engine, start: &Table, operations: &[Operation], reads: &[usiz
     }
 }
 
-/// What may happen, and where it begins.
+/// Operations and start states that histories are made of.
 pub(super) struct World {
     operations: Vec<Operation>,
     starts: Vec<Table>,
 }
 
 impl World {
-    /// Operations without vectors, each in its partition, from the twelve states.
+    /// Operations without deletion vectors within one partition, from the twelve start states.
     pub(super) fn plain() -> Self {
         Self {
             operations: base_operations(),
@@ -67,7 +67,7 @@ impl World {
         }
     }
 
-    /// Operations of every kind, from larger files besides.
+    /// All operations, also from start states with larger files.
     pub(super) fn whole() -> Self {
         Self {
             operations: all_operations(),
@@ -79,7 +79,7 @@ impl World {
         }
     }
 
-    /// The tallies of every pair of operations from every state, one after the other; both have read it.
+    /// Yields the tally of every pair of operations for every start state, which both have read.
     fn pairs<'a>(&'a self, rules: &'a Rules) -> impl Iterator<Item = Tally> + 'a {
         let engine = Engine::new();
         let count = self.operations.len();
@@ -90,17 +90,17 @@ impl World {
         })
     }
 
-    /// All pairs together.
+    /// Returns the sum over all pairs.
     pub(super) fn every_two(&self, rules: &Rules) -> Tally {
         self.pairs(rules).fold(Tally::default(), Tally::add)
     }
 
-    /// Whether a pair comes through that is not serial.
+    /// Whether some accepted pair is not serializable.
     pub(super) fn has_hole(&self, rules: &Rules) -> bool {
         self.pairs(rules).any(|tally| tally.unsound > 0)
     }
 
-    /// Histories of three: all of them, or so many that are drawn by chance.
+    /// Histories of three transactions: all of them, or a pseudo-random sample.
     pub(super) fn three(&self, reads: &[[usize; 3]], rules: &Rules, share: Share) -> Tally {
         let count = self.operations.len();
         let all = self.starts.len() * reads.len() * count.pow(3);
@@ -143,7 +143,7 @@ pub(super) enum Share {
 }
 
 impl Share {
-    /// All where the environment asks for it, else so many.
+    /// All histories if `MODEL=all` is set, otherwise a sample of `few`.
     pub(super) fn of(few: usize) -> Self {
         #[expect(
             clippy::disallowed_methods,
@@ -157,7 +157,7 @@ impl Share {
         }
     }
 
-    /// The numbers of histories out of so many.
+    /// Returns the indexes of the selected histories out of `all`.
     pub(super) fn numbers(self, all: usize) -> impl Iterator<Item = usize> {
         let count = match self {
             Self::All => all,
@@ -170,7 +170,7 @@ impl Share {
     }
 }
 
-/// A number below a bound that looks like chance and is the same in every run.
+/// Returns a pseudo-random number below `bound`, the same in every run.
 fn drawn(number: usize, bound: usize) -> usize {
     let mut mixed = (number as u64)
         .wrapping_add(1)

@@ -1,4 +1,4 @@
-//! What a commit may say, and how it is written.
+//! Validation and serialization of proposals.
 
 use deltaic_protocol::deletion_vector::Descriptor;
 
@@ -125,7 +125,7 @@ fn provenance_is_the_first_action() -> Result<()> {
 )]
 fn a_commit_that_is_not_utf8_json_is_never_written() {
     let broken = Proposal {
-        // SAFETY: none; nothing but the serializer looks at the text.
+        // SAFETY: violated on purpose; only the serializer reads the text.
         adds: vec![add(
             &unsafe { String::from_utf8_unchecked(b"caf\xe9".to_vec()) },
             None,

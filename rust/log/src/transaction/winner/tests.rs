@@ -1,4 +1,4 @@
-//! A winner's bytes and what is made of them.
+//! Decoding of winning commits.
 
 use serde_json::json;
 
@@ -56,7 +56,7 @@ fn a_commit_is_read_as_far_as_it_matters() -> Result<()> {
     Ok(())
 }
 
-/// Whoever does not say that a commit is blind may have read.
+/// A commit without `isBlindAppend=true` may have read the table.
 #[test]
 fn only_a_commit_that_says_so_is_blind() -> Result<()> {
     for (info, blind) in [
@@ -92,7 +92,7 @@ fn damage_names_the_version() {
     assert!(Winner::decode(version, 0, LINES.as_bytes(), 20).is_err());
 }
 
-/// What we write is what a loser sees.
+/// Commits written by deltaic decode to the same actions.
 #[test]
 fn a_proposal_is_read_as_it_was_written() -> Result<()> {
     let (mut again, gone) = (add("1b"), remove("1c"));

@@ -1,5 +1,5 @@
-//! Runs a history through the checks, on a log of actions: each transaction plans on the version that it has read, is checked
-//! against every winner since, is rebased over it and commits.
+//! Runs a history with conflict detection on a log of actions: each transaction plans on its read version, is checked
+//! against and rebased over every later winning commit, and commits.
 
 use deltaic_protocol::Error;
 use deltaic_protocol::ErrorKind::UnsupportedFeature;
@@ -15,20 +15,20 @@ use crate::transaction::{
     IsolationLevel, ReadSet, Winner, WinnerFile, hand_out_row_ids, is_blind_append, rebase,
 };
 
-/// Under which rules a history runs.
+/// Rules under which a history runs.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) level: IsolationLevel,
     pub(super) without: Vec<Rule>,
 }
 
-/// Runs a history: what became of each transaction, and the table in the end.
+/// Runs a history; returns the outcome of each transaction and the final table.
 pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules: &Rules) -> (Vec<Fate>, Log) {
     let mut logs = vec![start.clone()];
     let mut winners: Vec<Winner> = Vec::new();
     let mut fates = Vec::new();
     for (number, (operation, read_at)) in operations.iter().zip(reads).enumerate() {
-        // Who did not commit left no version to read.
+        // Transactions that did not commit created no version to read.
         let read_at = (*read_at).min(winners.len());
         let seen = &logs[read_at];
         let Some(effect) = operation.effect(number, &seen.truth()) else {

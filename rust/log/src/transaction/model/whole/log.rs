@@ -1,4 +1,4 @@
-//! A table as a log of actions: effects become proposals, and commits of them become versions.
+//! A table as a log of actions: converts effects to proposals and commits them as versions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::transaction::{Base, Proposal, Winner, hand_out_row_ids};
 pub(super) const ALIEN: &str = "generatedColumns";
 const CONSTRAINT: &str = "delta.constraints.c";
 
-/// A table as its log has it. A file holds one row.
+/// A table reconstructed from its log. Each file contains one row.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     pub(super) files: BTreeMap<String, (Row, Add)>,
@@ -24,12 +24,12 @@ pub(super) struct Log {
     apps: BTreeMap<String, i64>,
     domains: BTreeMap<String, DomainMetadata>,
     mark: Option<i64>,
-    /// What a reader could not follow, or what breaks a promise of row ids.
+    /// Description of an invalid log or of violated row-id guarantees, if any.
     pub(super) broken: Option<String>,
 }
 
 impl Log {
-    /// A table that holds a truth, with vectors and domains supported as far as that says.
+    /// Returns a table with the rows and state of a truth.
     pub(super) fn of(truth: &Truth) -> Self {
         let mut log = Self {
             files: BTreeMap::new(),
@@ -46,7 +46,7 @@ impl Log {
             ..Effect::default()
         };
         let mut mine = log.proposal(Operation::Insert(0), &start);
-        // Rows without ids are older than the feature.
+        // Rows without ids predate the feature.
         if truth.rows.iter().all(|(_, has_id)| *has_id) {
             hand_out_row_ids(&mut mine, &log.base(0)).expect("the files have statistics");
             for add in &mut mine.adds {
@@ -58,7 +58,7 @@ impl Log {
         log
     }
 
-    /// A table whose row tracking is suspended, and whose files have their ids still.
+    /// Returns a table with suspended row tracking whose files still have row ids.
     pub(super) fn of_suspended(truth: &Truth) -> Self {
         let mut supported = truth.clone();
         supported.cells.insert(Cell::Ids, SUPPORTED);
@@ -72,7 +72,7 @@ impl Log {
         log
     }
 
-    /// The table as plain values.
+    /// Returns the table as plain values.
     pub(super) fn truth(&self) -> Truth {
         let mut truth = Truth::default();
         let files = self.files.values();
@@ -126,7 +126,7 @@ impl Log {
         }
     }
 
-    /// An effect as actions.
+    /// Converts an effect to actions.
     pub(super) fn proposal(&self, operation: Operation, effect: &Effect) -> Proposal {
         let mut mine = Proposal {
             operation: operation.kind(),
@@ -184,7 +184,7 @@ impl Log {
                 }
             }
             Cell::App(at) => mine.txns.push(txn(&app_name(at), i64::from(value))),
-            // What is not there is not removed.
+            // A domain that does not exist is not removed.
             Cell::Domain(at) if value == 0 && !self.domains.contains_key(&domain_name(at)) => {}
             Cell::Domain(at) => mine.domains.push(DomainMetadata {
                 configuration: value.to_string(),
@@ -209,7 +209,7 @@ impl Log {
         features.extend(is_there.then(|| name.to_owned()));
     }
 
-    /// Takes in a commit that makes a version.
+    /// Applies a commit as version `number`.
     pub(super) fn commit(&mut self, mine: &Proposal, effect: &Effect, number: i64) {
         if let Some(protocol) = &mine.protocol {
             self.protocol = protocol.clone();

@@ -1,4 +1,4 @@
-//! The model for changes of a table as a whole: its metadata, protocol, applications, domains and row ids beside its rows.
+//! The model for table changes: metadata, protocol, application transactions, domain metadata and row ids besides rows.
 
 mod engine;
 mod log;
@@ -14,7 +14,7 @@ use super::world::Share;
 use crate::transaction::conflict::Rule;
 use crate::transaction::isolation::IsolationLevel::{self, Serializable, WriteSerializable};
 
-/// The tables where histories begin.
+/// Start states of histories.
 fn starts() -> Vec<Truth> {
     let table = |keys: &[u8], cells: &[(Cell, u8)], has_ids: bool| Truth {
         rows: keys
@@ -115,7 +115,7 @@ fn histories_of_three_changes_are_serial() {
             };
             let three = [(); 3].map(|()| ALL[pick(ALL.len())]);
             let reads = READS_OF_THREE[pick(READS_OF_THREE.len())];
-            // What the level does not promise: see `only_serializable_knows_who_has_read_a_blind_append`.
+            // The level does not guarantee this: see `only_serializable_knows_who_has_read_a_blind_append`.
             if level == WriteSerializable && reads == super::LATE_AND_EARLY {
                 continue;
             }
@@ -129,7 +129,7 @@ fn histories_of_three_changes_are_serial() {
     }
 }
 
-/// Each rule is there for something: without it, a history comes through that is not serial.
+/// Every rule is necessary: without it, some history that is not serializable is accepted.
 #[test]
 fn without_a_rule_about_the_table_there_is_a_hole() {
     let starts = starts();
@@ -148,7 +148,7 @@ fn without_a_rule_about_the_table_there_is_a_hole() {
     }
 }
 
-/// Row ids are taken away from files that are as they were; what was written again meanwhile would keep its own.
+/// Row ids are removed from unchanged files; a file that was concurrently added again would keep its row id.
 #[test]
 fn without_the_rule_about_row_ids_there_is_a_hole() {
     let suspended = Truth {

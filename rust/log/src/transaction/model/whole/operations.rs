@@ -1,44 +1,44 @@
-//! Operations on a table as a whole: on its rows, its metadata, its protocol, applications, domains and row ids.
+//! Operations on rows, metadata, protocol, application transactions, domain metadata and row ids.
 
 use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
 use crate::transaction::ReadSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// A row comes, whatever is there.
+    /// Inserts a row unconditionally.
     Insert(u8),
     InsertIfAbsent(u8),
     Delete(u8),
-    /// Rows of key 1 are forbidden, after a look at all rows.
+    /// Forbids rows with key 1, after checking all rows.
     AddConstraint,
-    /// The property becomes one more.
+    /// Increments the property.
     Count,
-    /// The property becomes the number of rows.
+    /// Sets the property to a value derived from the number of rows.
     NoteRows,
     EnableVectors,
     AddAlien,
-    /// The feature for domains goes, if there is no domain.
+    /// Drops the `domainMetadata` feature if the table has no domain metadata.
     DropDomains,
-    /// A domain becomes one more.
+    /// Increments a domain value.
     CountDomain(u8),
-    /// A domain is set, whatever it was.
+    /// Sets a domain value unconditionally.
     PutDomain(u8),
     ClearDomain(u8),
-    /// A row comes unless a domain is there.
+    /// Inserts a row unless a domain exists.
     InsertUnlessDomain(u8),
-    /// A row comes unless the application has come so far.
+    /// Inserts a row unless the table records this application version or a later one.
     AppInsert(u8),
-    /// An application becomes one more.
+    /// Increments the version of an application.
     CountApp(u8),
-    /// A new table with one row.
+    /// Replaces the table by a new one with one row.
     Replace,
     SupportIds,
-    /// Row tracking is enabled; rows get ids.
+    /// Enables row tracking and assigns row ids.
     EnableIds,
     SuspendIds,
     Backfill,
     Unbackfill,
-    /// The files of a key are written again as they are.
+    /// Adds the files of a key again unchanged.
     Rewrite(u8),
 }
 
@@ -77,11 +77,11 @@ pub(super) const ALL: [Operation; 26] = [
     Backfill,
 ];
 
-/// Those by which row ids are taken away.
+/// Operations used to test the removal of row ids.
 pub(super) const OF_IDS: [Operation; 2] = [Unbackfill, Rewrite(0)];
 
 impl Operation {
-    /// What the operation of a number does to a table; none where the table refuses it.
+    /// Returns the effect of operation `number` on a table; `None` if the table does not allow it.
     pub(super) fn effect(self, number: usize, truth: &Truth) -> Option<Effect> {
         let written = |key: u8| Row {
             key,
@@ -104,7 +104,7 @@ impl Operation {
         let nothing = Some(Effect::default());
         let more = |cell: Cell| truth.cell(cell) + 1;
         let (ids, has_domains) = (truth.cell(Cell::Ids), truth.cell(Cell::Domains) > 0);
-        // What does not support the alien feature must not commit to a table that has it.
+        // Operations that do not support the alien feature must not commit to a table that has it.
         if truth.cell(Cell::Alien) > 0 && matches!(self, Insert(1) | Delete(1) | Count | CountDomain(1)) {
             return None;
         }
@@ -144,7 +144,7 @@ impl Operation {
                 come: vec![written(0)],
                 set: [
                     (Cell::Constraint, 0),
-                    // Each new table has metadata of its own.
+                    // Each new table has different metadata.
                     (Cell::Note, written(0).value),
                     (Cell::Vectors, 0),
                     (Cell::Domain(0), 0),
@@ -176,7 +176,7 @@ impl Operation {
         }
     }
 
-    /// What it looks at before it does so, in a table of these files.
+    /// Adds the reads of the operation, in a table with these files.
     pub(super) fn read<'a>(self, read: &mut ReadSet, files: impl Iterator<Item = &'a str>) {
         match self {
             AddConstraint | Replace | EnableIds => read.rest_on_every_file(),
@@ -191,12 +191,12 @@ impl Operation {
         }
     }
 
-    /// Whether it supports tables that have the alien feature.
+    /// Whether the operation supports tables with the alien feature.
     pub(super) fn supports_alien(self) -> bool {
         !matches!(self, Insert(1) | Delete(1) | Count | CountDomain(1))
     }
 
-    /// What its commits record.
+    /// The operation that the commit records.
     pub(super) fn kind(self) -> crate::transaction::Operation {
         use crate::transaction::Operation as Kind;
         match self {

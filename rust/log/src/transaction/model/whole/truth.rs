@@ -1,29 +1,29 @@
-//! The truth: a table as plain values, what operations do to it, and whether a serial order explains what came of a history.
+//! Reference implementation: a table as plain values, effects of operations, and the search for a serial order.
 
 use std::collections::BTreeMap;
 
 use super::operations::Operation;
 use crate::transaction::IsolationLevel;
 
-/// A row: its key, and a value that tells who wrote it.
+/// A row: key, and a value that identifies its writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) key: u8,
     pub(super) value: u8,
 }
 
-/// Something that a table holds besides rows. What is not there is 0.
+/// State of a table besides its rows. Absent is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cell {
-    /// A CHECK constraint: no row of key 1.
+    /// A CHECK constraint: no row with key 1.
     Constraint,
-    /// A property that no other commit can follow.
+    /// A property whose change conflicts with every concurrent commit.
     Note,
-    /// A property that other commits can follow.
+    /// A property whose change does not conflict with other commits.
     Vectors,
-    /// A feature that some writers do not support.
+    /// A table feature that some writers do not support.
     Alien,
-    /// Whether the table supports domains.
+    /// Whether the table supports domain metadata.
     Domains,
     /// Row tracking: [`SUPPORTED`], [`ENABLED`] or [`SUSPENDED`].
     Ids,
@@ -38,20 +38,20 @@ pub(super) const SUSPENDED: u8 = 3;
 /// A table as plain values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Truth {
-    /// The rows in their order, and whether each has a row id.
+    /// The sorted rows, each with whether it has a row id.
     pub(super) rows: Vec<(Row, bool)>,
     pub(super) cells: BTreeMap<Cell, u8>,
 }
 
-/// What an operation does.
+/// The effect of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
     pub(super) gone: Vec<Row>,
     pub(super) come: Vec<Row>,
     pub(super) set: BTreeMap<Cell, u8>,
-    /// Whether all rows get row ids, or lose them.
+    /// Whether all rows get row ids (true) or lose them (false).
     pub(super) numbers: Option<bool>,
-    /// Whether files are written again as they are.
+    /// Whether files are added again unchanged.
     pub(super) rewrites: bool,
 }
 
@@ -74,7 +74,7 @@ impl Truth {
                 value => after.cells.insert(*cell, *value),
             };
         }
-        // The commit that brings row tracking gives its own files ids.
+        // A commit that adds row tracking also assigns row ids to its own files.
         let is_numbered = [SUPPORTED, ENABLED].contains(&after.cell(Cell::Ids));
         after
             .rows
@@ -88,7 +88,7 @@ impl Truth {
 }
 
 impl Effect {
-    /// What hangs on what was read. Whether a file still needs a row id does not: another may have given it one.
+    /// The part of the effect that depends on reads. Assigning row ids does not: another commit may have assigned them.
     fn observed(&self) -> (&[Row], &[Row], &BTreeMap<Cell, u8>) {
         (&self.gone, &self.come, &self.set)
     }
@@ -98,10 +98,10 @@ impl Effect {
     }
 }
 
-/// What became of a transaction.
+/// Outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It was refused by the table that it read.
+    /// The table that it read does not allow the operation.
     Refused,
     Lost,
     /// There was nothing to do.
@@ -109,8 +109,8 @@ pub(super) enum Fate {
     Committed(Effect),
 }
 
-/// Whether a serial order of those that were let through does the same, each for itself and all together. Under
-/// `Serializable` it is the order of versions, in which only those that did nothing may stand elsewhere.
+/// Whether some serial order of the accepted transactions has the same effect per transaction and the same final table.
+/// Under `Serializable` this must be the version order, except for transactions without effect.
 pub(super) fn is_serial(
     start: &Truth,
     operations: &[Operation],
