@@ -31,7 +31,7 @@ pub struct WinnerFile {
     pub deletion_vector: Option<Descriptor>,
     /// The row id of its first row.
     pub base_row_id: Option<i64>,
-    /// The version that first added the file.
+    /// The default row commit version.
     pub default_row_commit_version: Option<i64>,
 }
 

@@ -91,7 +91,8 @@ fn histories_of_three_of_every_kind_are_serial() {
 const LATE_AND_EARLY: [usize; 3] = [0, 1, 0];
 
 /// `WriteSerializable` ignores a blind append as if it committed later. A transaction that read the append and
-/// committed cannot be reordered, and its read set is unknown: neither deltaic nor delta-spark guarantees a serial order here.
+/// committed cannot be reordered, and its read set is unknown: neither deltaic nor delta-spark guarantees a serial
+/// order here.
 #[test]
 fn only_serializable_knows_who_has_read_a_blind_append() {
     let operation = |verb: Verb| Operation {
