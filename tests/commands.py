@@ -45,7 +45,7 @@ def run_command(
     folder: Path = TOP,
     shows: Callable[[str], bool] = lambda _: True,
 ) -> tuple[int, list[str]]:
-    """Run a command, print those of its lines that `shows` accepts, return its exit code and these lines."""
+    """Run a command, print the lines that `shows` accepts, return its exit code and all lines."""
     lines: list[str] = []
     with subprocess.Popen(
         command,
@@ -59,9 +59,9 @@ def run_command(
         assert process.stdout is not None
         for line in process.stdout:
             text = line.rstrip("\n")
+            lines.append(text)
             if shows(text):
                 show(text)
-                lines.append(text)
     return process.returncode, lines
 
 

@@ -1,7 +1,7 @@
 """Runs the parts of the tests and prints a summary at the end.
 
 `python tests/run.py` runs what `make test` runs, `python tests/run.py rust spark41` only these two parts.
-Parts that build Rust code run beside the others.
+Parts that build Rust code run beside the others, in two lanes.
 Without Java or Maven a part is skipped with its reason, in CI it fails. A part that ends before all its tests
 ran fails. Results are recorded in `target/test-reports`, where `make requirements` reads them.
 """
@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -30,6 +30,10 @@ REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
 # Tests of features that only development builds have expect to skip.
 RELEASE_WHEEL = "DELTAIC_RELEASE_WHEEL"
+# Of so many Spark tests of reference tables, one runs; the seed decides which.
+GOLDEN_SHARE = "GOLDEN_SHARE"
+# Of what a failed test printed, the summary repeats so many lines.
+MOST_LINES = 30
 
 
 @dataclass
@@ -40,6 +44,8 @@ class Outcome:
     failed: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+    # The failed tests: their names and what they printed.
+    failures: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def skipped(self) -> int:
@@ -52,6 +58,7 @@ class Outcome:
         self.failed += other.failed
         self.reasons += other.reasons
         self.seconds += other.seconds
+        self.failures += other.failures
         return self
 
 
@@ -77,7 +84,8 @@ def cargo_test() -> Outcome:
     # The messages name the source of each test binary; `--show-output` shows what passing tests print.
     command += ["--message-format=json-render-diagnostics", "--", "--show-output"]
     output = CargoOutput(TOP)
-    code, lines = run_command(command, shows=output.read)
+    # Tests of damaged files provoke hundreds of panics in libraries and catch them.
+    code, lines = run_command(command, {"RUST_BACKTRACE": "0"}, shows=output.read)
     write_report(report, output.results)
     outcome = with_exit_code(outcome_of(output.results), code)
     outcome += printed_secrets(lines)
@@ -90,6 +98,7 @@ def outcome_of(results: Iterable[Result]) -> Outcome:
     for result in results:
         if result.outcome == FAILED:
             outcome.failed += 1
+            outcome.failures.append((f"{result.group}::{result.name}", result.reason))
         elif result.outcome == PASSED:
             outcome.passed += 1
         else:
@@ -115,7 +124,7 @@ def pytest(
     """Pytest with the given interpreter; counts and reasons come from its report."""
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
-    command = [str(python), "-m", "pytest", *arguments, "-q", f"--junitxml={report}"]
+    command = [str(python), "-m", "pytest", *arguments, "-q", "--disable-warnings", f"--junitxml={report}"]
     code, _ = run_command(command, environment, folder=folder)
     outcome = outcome_of(read_report(report)) if report.exists() else Outcome()
     return with_exit_code(outcome, code)
@@ -137,21 +146,32 @@ def without(reason: str) -> Outcome:
     return Outcome(reasons=Counter({reason: 1}))
 
 
-def in_environment(name: str, *paths: str) -> Outcome:
+def in_environment(name: str, *paths: str, environment: dict[str, str] | None = None) -> Outcome:
     """Pytest in `.envs/NAME`, which `envs/make_env.sh` makes; skipped as a whole without Java."""
     if not succeeds("envs/find_java.sh"):
         return without(f"{name}: missing: Java 17 or newer")
     code, _ = run_command(["envs/make_env.sh", name])
     if code != 0:
         return with_exit_code(Outcome(), code)
-    return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths)
+    return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths, environment=environment)
 
 
 def spark(version: str, *, only_in_matrix: bool = False) -> dict[str, Part]:
-    """The Spark tests with the newest Spark of a line such as 4.0, by the part's name."""
+    """The Spark tests with the newest Spark of a line such as 4.0, by the part's name.
+
+    `python` runs them all with the newest Spark; a whole run reads a quarter of the reference tables with the
+    others.
+    """
     name = "spark" + version.replace(".", "")
     title = f"the Spark tests with Spark {version}"
-    return {name: Part(title, lambda: in_environment(name, "tests/spark"), only_when_named=only_in_matrix)}
+    environment = {GOLDEN_SHARE: os.environ.get(GOLDEN_SHARE, "4")}
+    return {
+        name: Part(
+            title,
+            lambda: in_environment(name, "tests/spark", environment=environment),
+            only_when_named=only_in_matrix,
+        )
+    }
 
 
 def stores() -> Outcome:
@@ -257,7 +277,7 @@ def selected(names: list[str]) -> Iterator[str]:
 
 
 def summary(outcomes: dict[str, Outcome]) -> Outcome:
-    """Print a line for each part and the reasons of skipped tests; return the sum."""
+    """Print a line for each part, the reasons of skipped tests and the failed tests; return the sum."""
     total = Outcome()
     print(headline("Summary"))
     print(f"{'part':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'time':>9}")
@@ -269,6 +289,9 @@ def summary(outcomes: dict[str, Outcome]) -> Outcome:
         print("\nskipped:")
         for reason, count in total.reasons.most_common():
             print(f"{count:>5}  {reason}")
+    for name, printed in total.failures:
+        lines = printed.splitlines()
+        print("\n".join([f"\nfailed: {name}", *(f"    {line}" for line in lines[-MOST_LINES:])]))
     print(f"\n{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return total
 
@@ -279,13 +302,17 @@ def headline(text: str) -> str:
 
 
 def run_parts(names: list[str]) -> dict[str, Outcome]:
-    """Run parts, those that build Rust code beside the others; the outcomes are in the order of the names."""
-    others = [name for name in names if not PARTS[name].builds]
-    building = [name for name in names if PARTS[name].builds]
+    """Run parts in two lanes; the outcomes are in the order of the names.
+
+    The parts that build Rust code run one after the other, and the first of the others beside them. Each lane
+    then takes the next part that is left.
+    """
+    building = deque(name for name in names if PARTS[name].builds)
+    others = deque(name for name in names if not PARTS[name].builds)
     outcomes: dict[str, Outcome] = {}
 
-    def run_all(lane: list[str], *, is_shown_live: bool) -> None:
-        for name in lane:
+    def run_all(lane: deque[str], *, is_shown_live: bool) -> None:
+        while name := next_of(lane) or next_of(others):
             with nullcontext() if is_shown_live else output_held():
                 show(headline(f"{name}: {PARTS[name].title}"))
                 began = time.monotonic()
@@ -293,11 +320,21 @@ def run_parts(names: list[str]) -> dict[str, Outcome]:
                 outcome.seconds = time.monotonic() - began
                 outcomes[name] = outcome
 
+    first = deque([others.popleft()]) if building and others else deque[str]()
     with ThreadPoolExecutor(1) as beside:
-        running = beside.submit(run_all, building, is_shown_live=not others)
-        run_all(others, is_shown_live=True)
-        running.result()
+        running = beside.submit(run_all, building, is_shown_live=not first) if building else None
+        run_all(first, is_shown_live=True)
+        if running:
+            running.result()
     return {name: outcomes[name] for name in names}
+
+
+def next_of(names: deque[str]) -> str | None:
+    """Take the first name, if there is one."""
+    try:
+        return names.popleft()
+    except IndexError:
+        return None
 
 
 def main() -> int:

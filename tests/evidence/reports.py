@@ -6,17 +6,19 @@ the root file of its binary (`rust/log/src/lib.rs`) and its path (`segment::test
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of one test in one run."""
+    """The outcome of one test in one run. The reason is that of a skip, or what a failed test printed."""
 
     group: str
     name: str
@@ -41,8 +43,10 @@ def read_report(path: Path) -> list[Result]:
 
 def _result(case: ET.Element) -> Result:
     group, name = case.get("classname", ""), case.get("name", "")
-    if case.find("failure") is not None or case.find("error") is not None:
-        return Result(group, name, FAILED)
+    failures = [*case.iter("failure"), *case.iter("error")]
+    if failures:
+        printed = [failure.text or failure.get("message") or "" for failure in failures]
+        return Result(group, name, FAILED, "\n".join(printed).strip())
     skip = case.find("skipped")
     if skip is None:
         return Result(group, name, PASSED)
@@ -56,7 +60,7 @@ def write_report(path: Path, results: Iterable[Result]) -> None:
     for result in results:
         case = ET.SubElement(suite, "testcase", classname=result.group, name=result.name)
         if result.outcome == FAILED:
-            ET.SubElement(case, "failure", message=result.reason)
+            ET.SubElement(case, "failure").text = NOT_IN_XML.sub("\ufffd", result.reason)
         elif result.outcome == SKIPPED:
             ET.SubElement(case, "skipped", message=result.reason)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -39,12 +39,20 @@ Printing = Callable[..., Any]
 
 
 @pytest.fixture
-def rust_tests(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Printing:
+def shown() -> list[str]:
+    """The lines of `rust_tests` that a user sees."""
+    return []
+
+
+@pytest.fixture
+def rust_tests(run: ModuleType, monkeypatch: pytest.MonkeyPatch, shown: list[str]) -> Printing:
     """Run the part of the Rust tests with a cargo that prints the given lines."""
 
     def part(*lines: str, code: int = 0) -> Any:
-        def run_command(_: list[str], *, shows: Callable[[str], bool] = lambda _: True) -> Any:
-            return code, [line for line in lines if shows(line)]
+        def run_command(command: list[str], *_: Any, shows: Callable[[str], bool] = lambda _: True) -> Any:
+            if command[0] == "cargo":
+                shown.extend(line for line in lines if shows(line))
+            return code, list(lines)
 
         monkeypatch.setattr(run, "run_command", run_command)
         return run.cargo_test()
@@ -71,6 +79,34 @@ def test_a_rust_test_that_prints_skipped_is_counted_as_skipped(rust_tests: Print
     outcome = rust_tests(*PASSING, *shown)
     assert (outcome.passed, outcome.failed, outcome.skipped) == (1, 0, 2)
     assert outcome.reasons == {"no reference tables": 2}
+
+
+def test_only_what_failed_tests_print_is_shown(
+    rust_tests: Printing, shown: list[str], tmp_path: Path
+) -> None:
+    passing = ["successes:", "---- a stdout ----", "caught: a panic", "successes:", "    a"]
+    failing = ["failures:", "---- d stdout ----", "at a.rs:7\x1b", "left: 1", "", "failures:", "    d"]
+    outcome = rust_tests(*PASSING, "test d ... FAILED", *passing, *failing, "test result: FAILED.", code=101)
+    assert "caught: a panic" not in shown
+    assert "left: 1" in shown
+    assert "test result: FAILED." in shown
+    assert outcome.failures == [("rust/log/tests/replay.rs::d", "at a.rs:7\x1b\nleft: 1")]
+    [recorded] = [result.reason for result in read_report(tmp_path / "rust.xml") if result.reason]
+    assert recorded == "at a.rs:7\ufffd\nleft: 1"
+
+
+def test_the_summary_ends_with_what_failed_tests_printed(
+    run: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "\n".join(f"line {number}." for number in range(100))
+    total = run.summary({"rust": run.Outcome(passed=2, failed=1, failures=[("a::b", lines)])})
+    assert (total.passed, total.failed) == (2, 1)
+    printed = capsys.readouterr().out.splitlines()
+    start = printed.index("failed: a::b")
+    assert printed[start + 1 :] == [f"    line {number}." for number in range(70, 100)] + [
+        "",
+        "2 passed, 1 failed, 0 skipped",
+    ]
 
 
 def test_a_build_that_fails_is_a_failure(rust_tests: Printing) -> None:
@@ -165,6 +201,29 @@ def test_parts_that_build_run_beside_the_others_and_print_in_one_piece(
     printed = capfd.readouterr().out
     assert "first line\nlast line\n" in printed
     assert "line of the other part\n" in printed
+
+
+def test_a_lane_without_builds_left_takes_other_parts(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = {name: Event() for name in ("build", "long", "short")}
+
+    def part(name: str, *, after: str | None = None) -> Any:
+        def run_part() -> Any:
+            assert after is None or ended[after].wait(60)
+            ended[name].set()
+            return run.Outcome(passed=1)
+
+        return run.Part(name, run_part, builds=name == "build")
+
+    # The long part ends after the short one, the next in the list.
+    parts = {
+        "build": part("build"),
+        "long": part("long", after="short"),
+        "short": part("short", after="build"),
+    }
+    monkeypatch.setattr(run, "PARTS", parts)
+    assert list(run.run_parts(["build", "long", "short"])) == ["build", "long", "short"]
 
 
 def test_rust_plants_what_is_looked_for() -> None:
