@@ -59,7 +59,7 @@ test: $(if $(CI),need-java) develop ## run all tests (Rust, Python, Spark 4.3 an
 
 .PHONY: test-spark-matrix
 test-spark-matrix: need-java develop ## run the Spark tests with each of VERSIONS="4.0 4.1 4.2 4.3", with a summary
-	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
+	@GOLDEN_SHARE=1 PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
 interop: need-java develop ## check that delta-spark, the reference implementation, reads what deltaic wrote

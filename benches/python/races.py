@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import itertools
 import json
 import os
@@ -149,7 +148,7 @@ def wrong(table: Table, writers: int, commits: int) -> str:
 def rows_of(file: bytes | None) -> Iterator[tuple[int, int]]:
     """Yields the rows of a data file; none if the file does not exist."""
     if file is not None:
-        for row in pq.read_table(io.BytesIO(file)).to_pylist():
+        for row in pq.ParquetFile(pa.BufferReader(file)).read(use_threads=False).to_pylist():
             yield row["writer"], row["number"]
 
 

@@ -17,6 +17,7 @@ from deltaic.arrow_table import ArrowTable
 from deltaic.check import Finding, Report
 from deltaic.commit import Commit
 from deltaic.commit_options import CommitOptions
+from deltaic.diagnostics import disable_logging, enable_logging
 from deltaic.exceptions import (
     CommitConflict,
     CommitUnknown,
@@ -43,6 +44,7 @@ from deltaic.exceptions import (
     UnsupportedFeature,
     VersionNotFound,
 )
+from deltaic.log_maintenance import Checkpoint, CleanUp, LogCompaction
 from deltaic.predicates import Expression, col
 from deltaic.probe import probe_store
 from deltaic.scan import Scan, ScanTask
@@ -50,7 +52,6 @@ from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
 from deltaic.transaction import Transaction
-from deltaic.upkeep import Checkpoint, CleanUp, LogCompaction
 
 __all__ = [
     "ArrowTable",
@@ -96,5 +97,7 @@ __all__ = [
     "VersionNotFound",
     "__version__",
     "col",
+    "disable_logging",
+    "enable_logging",
     "probe_store",
 ]

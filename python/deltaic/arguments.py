@@ -120,7 +120,7 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
     except UnicodeEncodeError as error:
         # The text itself may contain a secret, so the error omits it.
         raise ValueError(
-            f"{name} is not text: its character {error.start} stands for a byte that is not UTF-8; "
+            f"{name} is not text: its character {error.start} represents a byte that is not UTF-8; "
             "rename that folder, or go through a link whose name is text"
         ) from None
     return path

@@ -14,7 +14,7 @@ __all__ = [
     "ArrowArrayExportable",
     "ArrowSchemaExportable",
     "ArrowStreamExportable",
-    "proved_data",
+    "checked_data",
     "schema_remedy",
 ]
 
@@ -40,7 +40,7 @@ class ArrowStreamExportable(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-def proved_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
+def checked_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
     """Validates that rows from a caller are Arrow data.
 
     Raises:

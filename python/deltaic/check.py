@@ -193,7 +193,7 @@ class Report:
         'The table is healthy.'
         """
         if self.severity == "damage":
-            return "The table is damaged: some of it cannot be read, or not by everybody alike."
+            return "The table is damaged: parts of it cannot be read, or readers disagree on them."
         if self.severity == "warning":
             return "The table can be read, but something in its log is not as it should be."
         return "The table is healthy."

@@ -26,7 +26,7 @@ _COUNTS = (
     ("numUpdatedRows", "row", " updated"),
 )
 
-_ADVICE = "do not repeat the operation (upkeep=False goes without such work behind a commit)"
+_ADVICE = "do not repeat the operation (upkeep=False disables this work after a commit)"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
     if not isinstance(app_id, str) or not isinstance(version, int) or isinstance(version, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
     if not app_id:
-        raise ValueError("app_transaction needs a name: it tells your application from others")
+        raise ValueError("app_transaction needs a name: it distinguishes your application from others")
     if not 0 <= version < 1 << 63:
         raise ValueError(f"app_transaction counts from 0 to 2**63 - 1, and {version} is not there")
     return app_id, version

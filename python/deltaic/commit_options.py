@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
@@ -14,7 +13,7 @@ from deltaic.commit import to_app_transaction, to_commit_info
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["CommitOptions", "Isolation", "time_left", "to_options"]
+__all__ = ["CommitOptions", "Isolation", "to_options"]
 
 Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
 """Which concurrent commits are allowed between a transaction's reads and its commit."""
@@ -97,26 +96,11 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
     }
 
 
-def time_left(deadline: float | timedelta | None) -> Iterator[float | None]:
-    """Yields the seconds left until a deadline, forever; None without a deadline.
-
-    >>> next(time_left(None)) is None, next(time_left(0))
-    (True, 0.0)
-    """
-    ends = None if deadline is None else time.monotonic() + _to_seconds(deadline)
-    while True:
-        yield None if ends is None else max(0.0, ends - time.monotonic())
-
-
-def _to_seconds(deadline: float | timedelta) -> float:
-    """Converts a deadline, given in seconds or as a timedelta, to seconds."""
+def _to_millis(deadline: float | timedelta) -> int:
+    """Converts a deadline, given in seconds or as a timedelta, to milliseconds."""
     seconds = cast("object", deadline.total_seconds() if isinstance(deadline, timedelta) else deadline)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise TypeError(f"deadline is a number of seconds or a timedelta, not {type(deadline).__name__}")
     if math.isnan(seconds) or seconds < 0:
         raise ValueError(f"deadline counts from now, and {deadline} lies before it")
-    return min(float(seconds), _MOST_MILLIS / 1000)
-
-
-def _to_millis(deadline: float | timedelta) -> int:
-    return min(int(_to_seconds(deadline) * 1000), _MOST_MILLIS)
+    return int(min(seconds * 1000, _MOST_MILLIS))

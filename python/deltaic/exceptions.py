@@ -50,6 +50,7 @@ class DeltaicError(Exception):
         message: What went wrong, and where.
         context: The same as data: ``path``, ``version``, ``field``, ``feature`` …, as far as they apply.
         hint: How to fix it, if known.
+        retryable: Whether the same operation may succeed if it is run again.
 
     >>> error = TableNotFound("no table", context={"path": "file:///data/"}, hint="create it")
     >>> error.code
@@ -73,12 +74,22 @@ class DeltaicError(Exception):
     hint: str | None
     """How to fix it, or None."""
 
+    retryable: bool
+    """Whether the same operation may succeed if it is run again: after a conflict, on the newest version, and
+    after a failure of the store that may pass, such as a timeout. False for `CommitUnknown`: the commit may
+    have succeeded."""
+
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.code = _code_of(cls.__name__)
 
     def __init__(
-        self, message: str, *, context: Mapping[str, object] | None = None, hint: str | None = None
+        self,
+        message: str,
+        *,
+        context: Mapping[str, object] | None = None,
+        hint: str | None = None,
+        retryable: bool = False,
     ) -> None:
         # Pickle and copy call the class with `args` and then restore the instance's `__dict__`, so the
         # message must be the only required argument, and all other values must be in `__dict__`.
@@ -86,6 +97,7 @@ class DeltaicError(Exception):
         self.message = message
         self.context = dict(context or {})
         self.hint = hint
+        self.retryable = retryable
 
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"

@@ -302,7 +302,7 @@ def literal(value: object) -> str:
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
         return _double(float(value))
     raise TypeError(
-        f"a value of type {type(value).__name__} cannot stand in a predicate: "
+        f"a value of type {type(value).__name__} cannot be used in a predicate: "
         "use bool, int, float, Decimal, str, bytes, date or datetime"
     )
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from deltaic import _rust
 from deltaic.arguments import at_most, names
 from deltaic.arrow_table import ArrowTable
+from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.optional import require
 from deltaic.scan import Scan
 from deltaic.schema import Schema
 from deltaic.sizes import readable_size
 from deltaic.times import from_millis, shown_millis
-from deltaic.translate import Predicate, to_sql
 
 if TYPE_CHECKING:
     import polars
 
-    from deltaic.dataset import SnapshotDataset
+    from deltaic.engines.pyarrow_dataset import SnapshotDataset
 
 __all__ = ["Metadata", "Protocol", "Snapshot"]
 
@@ -338,7 +338,7 @@ class Snapshot:
         [(5,)]
         """
         require("pyarrow", "Snapshot.to_pyarrow_dataset()")
-        from deltaic.dataset import SnapshotDataset
+        from deltaic.engines.pyarrow_dataset import SnapshotDataset
 
         return SnapshotDataset(self, variant)
 
@@ -362,7 +362,7 @@ class Snapshot:
         >>> frame.filter(polars.col("km") >= 1).select("id").collect()["id"].to_list()
         [2, 3]
         """
-        from deltaic.lazy import lazy_frame
+        from deltaic.engines.polars_lazy import lazy_frame
 
         return lazy_frame(self, variant)
 

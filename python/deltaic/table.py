@@ -16,7 +16,7 @@ from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
     ArrowStreamExportable,
-    proved_data,
+    checked_data,
     schema_remedy,
 )
 from deltaic.check import Report
@@ -24,14 +24,8 @@ from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
-from deltaic.pandas_index import with_index
-from deltaic.run_again import run_again
-from deltaic.scan import Scan
-from deltaic.snapshot import Snapshot, announced
-from deltaic.times import to_millis
-from deltaic.transaction import Transaction
-from deltaic.unheeded import warn_of_unheeded
-from deltaic.upkeep import (
+from deltaic.ignored_properties import warn_of_ignored
+from deltaic.log_maintenance import (
     Checkpoint,
     CleanUp,
     LogCompaction,
@@ -39,6 +33,11 @@ from deltaic.upkeep import (
     clean_up_from_rust,
     compaction_from_rust,
 )
+from deltaic.pandas_index import with_index
+from deltaic.scan import Scan
+from deltaic.snapshot import Snapshot, announced
+from deltaic.times import to_millis
+from deltaic.transaction import CalledTransaction, Transaction
 from deltaic.versions import to_end, to_version
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ class Table:
         )
         if made is not None:
             announced_commit(made, stacklevel=3)
-            warn_of_unheeded((properties or {}).items(), stacklevel=2)
+            warn_of_ignored((properties or {}).items(), stacklevel=2)
         return Table(uri, storage_options=storage_options)
 
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
@@ -430,7 +429,7 @@ class Table:
         (2, True)
         """
         given = to_options("append", **options)
-        proved_data(data)
+        checked_data(data)
         known = self._refreshed()
         commit = self._rust.append(with_index(data, known), options=given, known=known)
         return announced_commit(commit, stacklevel=3)
@@ -508,13 +507,17 @@ class Table:
         >>> table.snapshot().scan().to_arrow()["count"].to_pylist()
         [3]
         """
-
-        def begin(left: float | None) -> Transaction:
-            return self.transaction(operation=operation, **{**options, "deadline": left})
-
-        return run_again(
-            function, begin, max_runs=max_runs, deadline=options.get("deadline"), pause=self._rust.pause
+        runs = at_most("max_runs", max_runs, least=1)
+        given = to_options("run_transaction", **options)
+        operation = text("operation", operation)
+        commit = self._rust.run_transaction(
+            self._refreshed(),
+            lambda rust: CalledTransaction(rust, operation).stage(function),
+            operation=operation,
+            max_runs=runs,
+            options=given,
         )
+        return None if commit is None else announced_commit(commit, stacklevel=3)
 
     def alter(
         self,
@@ -562,7 +565,7 @@ class Table:
         given = to_options("alter", **options)
         told, types = to_json(changes)
         commit = self._rust.alter(told, types, options=given, known=self._refreshed())
-        warn_of_unheeded(properties_set(changes), stacklevel=2)
+        warn_of_ignored(properties_set(changes), stacklevel=2)
         return announced_commit(commit, stacklevel=3)
 
     def _refreshed(self) -> _rust.Snapshot:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 
 from deltaic import _rust
+from deltaic.added_files import files_to_json
 from deltaic.alter import Change, SetProperties
 from deltaic.alter_json import properties_set, to_json
 from deltaic.arguments import flag, names, text, whole_number
 from deltaic.arrow_table import ArrowTable
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, proved_data
+from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit, announced
+from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
-from deltaic.given_files import files_to_json
+from deltaic.ignored_properties import warn_of_ignored
 from deltaic.pandas_index import with_index
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
-from deltaic.translate import Predicate, to_sql
-from deltaic.unheeded import warn_of_unheeded
 
-__all__ = ["Transaction"]
+__all__ = ["CalledTransaction", "Transaction"]
 
 
 class Transaction:
@@ -135,7 +135,7 @@ class Transaction:
             StorageError: The store cannot be written to.
         """
         self._ensure_open()
-        return self._rust.append(with_index(proved_data(data), self._rust.snapshot))
+        return self._rust.append(with_index(checked_data(data), self._rust.snapshot))
 
     def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
         """Stages data files that another engine wrote under the table's root, such as Spark's executors.
@@ -200,7 +200,7 @@ class Transaction:
             raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
         told, types = to_json(changes)
         self._rust.alter(told, types)
-        warn_of_unheeded(properties_set(changes), stacklevel=3)
+        warn_of_ignored(properties_set(changes), stacklevel=3)
 
     def remove(self, paths: Iterable[str] | ArrowTable, *, data_change: bool = True) -> None:
         """Stages the removal of live files, with all of their rows.
@@ -311,6 +311,20 @@ class Transaction:
         except ValueError:  # after a fork, in the child
             return "of another process"
         return f"{added:,} files to add, {removed:,} to remove"
+
+
+class CalledTransaction(Transaction):
+    """A transaction whose changes a function stages and whose commit is up to the caller."""
+
+    __slots__ = ()
+
+    def stage(self, function: Callable[[Transaction], object]) -> None:
+        """Calls the function; afterwards nothing more can be staged."""
+        self._state = "open"
+        try:
+            function(self)
+        finally:
+            self._state = "ended"
 
 
 def _positions(path: str, positions: Iterable[int]) -> list[int]:

@@ -7,4 +7,4 @@ PySpark that is too old, nothing is registered.
 import contextlib
 
 with contextlib.suppress(ImportError):
-    from deltaic.spark.source import DeltaicSource as DefaultSource  # noqa: F401 - Spark looks for it
+    from deltaic.spark.source.data_source import DeltaicSource as DefaultSource  # noqa: F401 - Spark looks for it

@@ -246,7 +246,7 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
         (AddColumn("a", pa.int8(), after="di"), ValueError, "id"),
         (AddColumn("a", pa.uint64()), deltaic.SchemaMismatch, "a"),
         (AddColumn("id", pa.int8()), ValueError, "id"),
-        (MoveColumn("id"), ValueError, "not said"),
+        (MoveColumn("id"), ValueError, "is missing"),
         (ChangeType("s", pa.struct([("x", pa.int64())])), ValueError, "parts"),
         (MergeSchema(pa.int64()), ValueError, "schema"),
         (UpgradeProtocol(True, 7), TypeError, "whole number"),

@@ -237,7 +237,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     ),
     "a file without its size": (given(size=...), ValueError, "the file 'a.parquet' has no 'size'"),
     "a file without its time": (given(modification_time=None), ValueError, "has no 'modification_time'"),
-    "a file with more": (given(siez=1), ValueError, "the file 'a.parquet' has 'siez', which is none of path"),
+    "a file with more": (given(siez=1), ValueError, "the file 'a.parquet' has 'siez', which is not one of"),
     "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' is a whole number"),
     "a size of many bits": (given(size=2**63), ValueError, "'size' of the file 'a.parquet' cannot be"),
     "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' is text, not dict"),
@@ -280,7 +280,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a domain": (
         lambda table: table.alter(deltaic.alter.RemoveDomain("q")),
         ValueError,
-        "hint: snapshot.domain_metadata tells which there are",
+        "hint: snapshot.domain_metadata lists the domains",
     ),
 }
 """Calls with an invalid argument, the exception that they raise, and its message."""

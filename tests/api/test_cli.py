@@ -16,7 +16,7 @@ import pytest
 import deltaic
 from deltaic.check import printable
 from deltaic.cli import main
-from deltaic.terminal import emit_table
+from deltaic.cli.output import emit_table
 from tests.api.log_files import commit_file, of_kind, set_commit_time, write_commit
 
 T0 = 1_793_491_200_000  # 2026-11-01T00:00:00Z
@@ -228,7 +228,7 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
         (["files", "--where", "upper(name) = 'X'"], "upper"),
         (["changes", "--from", "0"], "no change feed"),
         (["changes", "--infer", "--from", "yesterday"], "yesterday"),
-        (["changes", "--infer", "--from", "2", "--to", "1"], "behind"),
+        (["changes", "--infer", "--from", "2", "--to", "1"], "greater than the last"),
         (["changes", "--infer", "--from", "1", "--to", "9"], "0 to 2"),
         (["changes", "--infer", "--from", "1", "--columns", "idd"], "id"),
     ],

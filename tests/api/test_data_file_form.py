@@ -15,7 +15,7 @@ import pytest
 
 import deltaic
 from deltaic.alter import SetProperties
-from deltaic.unheeded import UNHEEDED, UNREADABLE
+from deltaic.ignored_properties import IGNORED, UNREADABLE
 from tests.api.log_files import of_kind
 
 ROWS = pa.table({"id": list(range(1000)), "name": [f"name of {number}" for number in range(1000)]})
@@ -146,7 +146,7 @@ def test_a_value_that_cannot_be_obeyed_is_refused(root: Path, name: str, value: 
 
 
 # For each property that deltaic ignores, a value that requests the unsupported behaviour.
-ASKING = {name: "hudi" if name.endswith("enabledFormats") else "true" for name in UNHEEDED}
+ASKING = {name: "hudi" if name.endswith("enabledFormats") else "true" for name in IGNORED}
 
 
 def create(table: deltaic.Table, name: str, value: str) -> object:
@@ -227,5 +227,5 @@ def test_what_is_not_asked_for_is_not_spoken_of(root: Path, name: str) -> None:
 
 def test_the_documents_name_what_is_not_obeyed() -> None:
     page = (Path(__file__).parents[2] / "docs/reference/table-properties.md").read_text()
-    assert [name for name in UNHEEDED if f"`{name}`" not in page] == []
+    assert [name for name in IGNORED if f"`{name}`" not in page] == []
     assert [value for _, value in UNREADABLE if f"`{value}`, which" not in page] == []

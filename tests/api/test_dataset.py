@@ -256,4 +256,4 @@ def test_making_a_dataset_and_a_scanner_reads_nothing(days: deltaic.Table, root:
         (root / path).unlink()
     dataset = snapshot.to_pyarrow_dataset()
     assert dataset.scanner(["id"]).projected_schema.names == ["id"]
-    assert repr(dataset).startswith("<deltaic.dataset.SnapshotDataset version 4 of ")
+    assert repr(dataset).startswith("<deltaic.engines.pyarrow_dataset.SnapshotDataset version 4 of ")

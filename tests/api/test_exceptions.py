@@ -186,6 +186,8 @@ def test_an_example_says_what_where_and_what_to_do(root: Path, name: str) -> Non
     assert error.context or "id >" in error.message, "an error tells where"
     assert all(isinstance(value, (str, int)) for value in error.context.values())
     json.dumps(error.context)
+    # Never after `CommitUnknown`: the commit may have succeeded.
+    assert error.retryable == isinstance(error, deltaic.CommitConflict)
     back = pickle.loads(pickle.dumps(error))
     assert (type(back), str(back), back.context, back.hint) == (
         type(error),
@@ -214,7 +216,7 @@ def test_codes_are_the_names_in_upper_snake_case() -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_an_error_survives_pickle_and_copy(name: str) -> None:
-    error = CLASSES[name]("lost", context={"path": "a", "version": 7}, hint="look")
+    error = CLASSES[name]("lost", context={"path": "a", "version": 7}, hint="look", retryable=True)
     error.__notes__ = ["while reading"]
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         check_same(pickle.loads(pickle.dumps(error, protocol)), error)
@@ -225,10 +227,11 @@ def test_an_error_survives_pickle_and_copy(name: str) -> None:
 def check_same(back: deltaic.DeltaicError, error: deltaic.DeltaicError) -> None:
     assert back is not error
     assert type(back) is type(error)
-    assert (back.message, back.context, back.hint, back.code) == (
+    assert (back.message, back.context, back.hint, back.retryable, back.code) == (
         "lost",
         {"path": "a", "version": 7},
         "look",
+        True,
         error.code,
     )
     assert str(back) == "lost\nhint: look"

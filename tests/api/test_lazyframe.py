@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from deltaic import lazy
-from deltaic.translate import Translation
+from deltaic.engines import polars_lazy
+from deltaic.engines.conditions import Translation
 
 SCHEMA = pa.schema([("day", pa.date32()), ("id", pa.int64()), ("name", pa.string())])
 SECOND = pl.col("day") == date(2026, 11, 2)
@@ -135,6 +135,6 @@ def test_a_form_that_is_not_known_is_filtered_by_polars(
     days: deltaic.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Simulates a later polars with a different JSON format."""
-    monkeypatch.setattr(lazy, "translate_polars", lambda *_: Translation(rest=["a form of tomorrow"]))
+    monkeypatch.setattr(polars_lazy, "translate_polars", lambda *_: Translation(rest=["a form of tomorrow"]))
     frame = days.snapshot().to_polars_lazy()
     assert frame.filter(pl.col("id") > 40).select("id").head(1).collect()["id"].to_list() == [41]

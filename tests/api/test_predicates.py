@@ -141,7 +141,7 @@ def test_what_is_no_name_is_refused(name: str) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_value_is_a_type_error(value: object) -> None:
-    with pytest.raises(TypeError, match="cannot stand in a predicate"):
+    with pytest.raises(TypeError, match="cannot be used in a predicate"):
         operator.eq(A, value)
 
 

@@ -196,5 +196,5 @@ def test_after_an_error_an_iterator_is_not_at_its_end(tmp_path: Path) -> None:
         for _ in batches:
             pass
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="start the scan anew"):
+        with pytest.raises(RuntimeError, match="start the scan again"):
             next(batches)

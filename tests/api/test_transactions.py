@@ -316,7 +316,8 @@ def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
     commit = table.run_transaction(add_one)
     assert commit is not None
     assert (commit.version, counted(table)) == (4, 3)
-    assert [text.endswith("run again") for text in commit.conflicts_resolved] == [True, True]
+    told = [text.rpartition("; ")[2] for text in commit.conflicts_resolved]
+    assert told == ["planned again at version 2", "planned again at version 3"]
     assert len(data_files(root)) == 4, "what lost is gone"
 
 

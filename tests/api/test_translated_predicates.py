@@ -21,9 +21,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import deltaic
-from deltaic.substrait import read_expression
-from deltaic.translate_polars import translate_polars
-from deltaic.translate_pyarrow import translate_pyarrow
+from deltaic.engines.from_polars import translate_polars
+from deltaic.engines.from_pyarrow import translate_pyarrow
+from deltaic.engines.substrait import read_expression
 from tests.api.edge_values import NEAR_A_TENTH, UTC, VALUES, edge_rows, edge_table
 from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 

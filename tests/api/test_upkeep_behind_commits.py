@@ -79,7 +79,7 @@ def test_nothing_is_built_on_a_checkpoint_that_its_checksum_speaks_against(root:
     table = deltaic.Table(root)
     assert any("disagrees" in warning for warning in table.snapshot().warnings)
     for number in range(5, 10):
-        with pytest.warns(deltaic.DeltaicWarning, match=r"the log was not looked after.*checksum"):
+        with pytest.warns(deltaic.DeltaicWarning, match=r"the log was not maintained.*checksum"):
             table.append(pa.table({"id": [number]}))
         if by == "whoever opens it anew":
             table = deltaic.Table(root)

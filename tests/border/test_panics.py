@@ -66,7 +66,7 @@ def test_an_iterator_that_breaks_off_does_not_end() -> None:
         next(batches)
     assert str(caught.value.context["place"]).startswith(PLACE)
     # A StopIteration would look like the end of the data.
-    with pytest.raises(RuntimeError, match="start the scan anew"):
+    with pytest.raises(RuntimeError, match="start the scan again"):
         next(batches)
 
 

@@ -6,4 +6,4 @@ from .page import PAGE, page
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python -m tests.damage.page"
+    assert PAGE.read_text(encoding="utf-8") == page(), "write it again: python -m tests.damage.page"

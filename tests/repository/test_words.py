@@ -24,6 +24,12 @@ def test_the_scopes_have_files() -> None:
         ("hash comments", "#!/bin/sh\nupkeep=1 # the upkeep\n## stands\necho '#1'\n", [2, 3]),
         ("python", '"""It stands."""\nupkeep = "stands"  # upkeep\nx = """\nstands"""\n', [1, 2]),
         ("python", 'def f():\n    """\n    Args:\n        upkeep: stands.\n\n    >>> upkeep\n    """\n', [4]),
+        (
+            "rust messages",
+            'f("it stands"); // it stands\ng("stands", \'"\', r"stands so");\n\n"so \\\n it stands"\n'
+            '#[cfg(test)]\nmod tests {\n    "it stands"\n}\n',
+            [1, 5],
+        ),
         ("rust", "//! Upkeep.\nlet upkeep = 1; // stands\n/// ```\n/// upkeep()\n/// ```\n", [1, 2]),
     ],
 )

@@ -53,11 +53,29 @@ def rust_comments(text: str) -> str:
     return INLINE.sub(" ", FENCE.sub(blank, "\n".join(line[1] if line else "" for line in lines)))
 
 
+def rust_messages(text: str) -> str:
+    """Return the string literals of Rust source that contain spaces, without its tests."""
+    product = re.split(r"^#\[cfg\(test\)\]\nmod \w+ \{", text, maxsplit=1, flags=re.MULTILINE)[0]
+    code = re.sub(r"(?:^|\s)//.*$", "", product, flags=re.MULTILINE)
+
+    # Between literals, only line breaks remain.
+    parts = re.split(r"""('(?:\\.|[^'\\\n])'|r#*"(?:.|\n)*?"#*)|"((?:[^"\\]|\\(?:.|\n))*)\"""", code)
+    kept: list[str] = []
+    for index in range(0, len(parts), 3):
+        kept.append("\n" * parts[index].count("\n"))
+        if index + 2 < len(parts):
+            raw, literal = parts[index + 1], parts[index + 2]
+            is_text = literal is not None and re.search(r"\w \w", literal)
+            kept.append(f" {literal} " if is_text else "\n" * (raw or literal or "").count("\n"))
+    return "".join(kept)
+
+
 TEXTS = {
     "markdown": markdown_text,
     "hash comments": hash_comments,
     "python": python_text,
     "rust": rust_comments,
+    "rust messages": rust_messages,
 }
 
 

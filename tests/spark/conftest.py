@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.seed import generator
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -28,6 +30,17 @@ def pytest_configure(config: pytest.Config) -> None:
     # Spark 4.0 does not close its sockets explicitly; Spark 4.3 warns about the installed pandas.
     config.addinivalue_line("filterwarnings", "ignore:unclosed:ResourceWarning")
     config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    share = int(os.environ.get("GOLDEN_SHARE", "1"))
+    left_out = [
+        item
+        for item in items
+        if item.path.name.startswith("test_golden") and generator(item.nodeid).randrange(share) != 0
+    ]
+    items[:] = [item for item in items if item not in set(left_out)]
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deltaic.spark as ds
-from deltaic.spark.stream_files import StreamFiles
-from deltaic.spark.stream_offset import StreamOffset
-from deltaic.spark.stream_options import Limits, StreamOptions
+from deltaic.spark.stream.files import StreamFiles
+from deltaic.spark.stream.offset import StreamOffset
+from deltaic.spark.stream.options import Limits, StreamOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

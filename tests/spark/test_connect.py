@@ -269,7 +269,8 @@ def test_a_session_that_is_told_later_to_take_no_list_does_not_lose_rows(found: 
 
 def test_the_times_of_files(found: dict[str, Any]) -> None:
     assert found["file times"] == ["id", "city", "_file_modification_time"]
-    assert "does not tell the time of a row's file" in found["file times by the source"].splitlines()[0]
+    first = found["file times by the source"].splitlines()[0]
+    assert "does not provide the modification time of a row's file" in first
     assert "leave out option fileModificationTime" in found["file times of variants"]
 
 

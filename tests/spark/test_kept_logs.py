@@ -13,7 +13,7 @@ import deltaic
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 
-from deltaic.spark.kept_logs import keep
+from deltaic.spark.native.stored_sink_logs import store_sink_log
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +27,9 @@ def folder_of(text: str) -> Path:
 
 
 def test_one_content_has_one_place(scratch: Path) -> None:
-    first = keep(b"v1\n1")
-    assert keep(b"v1\n1") == first
-    assert keep(b"v1\n2") != first
+    first = store_sink_log(b"v1\n1")
+    assert store_sink_log(b"v1\n1") == first
+    assert store_sink_log(b"v1\n2") != first
     assert (folder_of(first) / "_spark_metadata" / "0.compact").read_bytes() == b"v1\n1"
     [home] = scratch.iterdir()
     assert home.stat().st_mode & 0o777 == 0o700
@@ -39,11 +39,11 @@ def test_one_content_has_one_place(scratch: Path) -> None:
 
 
 def test_what_nobody_asked_for_in_a_week_goes() -> None:
-    old, asked_for = folder_of(keep(b"old")), folder_of(keep(b"asked for"))
+    old, asked_for = folder_of(store_sink_log(b"old")), folder_of(store_sink_log(b"asked for"))
     long_ago = time.time() - 8 * 24 * 3600
     for folder in (old, asked_for):
         os.utime(folder, (long_ago, long_ago))
-    keep(b"asked for")
+    store_sink_log(b"asked for")
     assert not old.exists()
     assert asked_for.exists()
 
@@ -52,17 +52,17 @@ def test_what_nobody_asked_for_in_a_week_goes() -> None:
 def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (scratch / f"deltaic-logs-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(deltaic.StorageError, match="somebody else"):
-        keep(b"v1")
+    with pytest.raises(deltaic.StorageError, match="belongs to another user"):
+        store_sink_log(b"v1")
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_log_that_somebody_removed_is_written_again(scratch: Path) -> None:
-    folder = folder_of(keep(b"v1"))
+    folder = folder_of(store_sink_log(b"v1"))
     log = folder / "_spark_metadata" / "0.compact"
     for spoil in (log.unlink, lambda: log.write_bytes(b"")):
         spoil()
-        assert folder_of(keep(b"v1")) == folder
+        assert folder_of(store_sink_log(b"v1")) == folder
         assert log.read_bytes() == b"v1"
     [home] = scratch.iterdir()
     assert [each.name for each in home.iterdir()] == [folder.name]

@@ -21,8 +21,8 @@ from .test_native_vectors import with_vector
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 
-from deltaic.spark.handed import Handed, hand_over
-from deltaic.spark.tasks import tasks_of, with_fewer_tasks
+from deltaic.spark.native.scan_plan import NativeScanPlan, plan_native_scan
+from deltaic.spark.native.tasks import tasks_of, with_fewer_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,9 +85,9 @@ def test_a_session_that_packs_files_itself_is_left_to_it(
 
 
 def test_a_large_file_among_them_is_not_packed(spark: SparkSession, many: Path) -> None:
-    frame, told = with_fewer_tasks(spark, spark.range(10, numPartitions=50), handed_of(many))
+    frame, told = with_fewer_tasks(spark, spark.range(10, numPartitions=50), scan_plan_of(many))
     assert (frame.rdd.getNumPartitions(), told is None) == (32, False)
-    large = replace(handed_of(many), largest_file_in_bytes=17 * MIB)
+    large = replace(scan_plan_of(many), largest_file_in_bytes=17 * MIB)
     frame, told = with_fewer_tasks(spark, spark.range(10, numPartitions=50), large)
     assert (frame.rdd.getNumPartitions(), told) == (50, None)
 
@@ -101,9 +101,9 @@ def test_files_of_a_store_are_left_to_a_cluster_that_grows() -> None:
     assert tasks == [32, 32, None, 32]
 
 
-def handed_of(table: Path) -> Handed:
+def scan_plan_of(table: Path) -> NativeScanPlan:
     snapshot = deltaic.Table(table).snapshot()
-    return hand_over(snapshot, predicate=None, row_ids=False, modification_time=False)[0]
+    return plan_native_scan(snapshot, predicate=None, row_ids=False, modification_time=False)[0]
 
 
 @pytest.mark.parametrize("times", [False, True])

@@ -396,7 +396,7 @@ def test_a_file_that_is_deleted_underneath(spark: SparkSession, versions: Path) 
 @pytest.mark.parametrize("schema", [None, "id long"])
 def test_the_time_of_a_file_is_not_told(spark: SparkSession, versions: Path, schema: str | None) -> None:
     first = first_lines(lambda: load(spark, versions, schema, fileModificationTime=True).collect())
-    assert "UnsupportedFeature: the data source does not tell the time of a row's file" in first
+    assert "UnsupportedFeature: the data source does not provide the modification time" in first
 
 
 def test_options_of_a_stream_are_no_reads(spark: SparkSession, versions: Path) -> None:

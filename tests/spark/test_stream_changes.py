@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deltaic
-from deltaic.spark.stream_options import Limits
+from deltaic.spark.stream.options import Limits
 from tests.protocol.handmade_log import HandmadeTable, ids, metadata, protocol, remove
 from tests.spark.change_tables import EIGHT_O_CLOCK, HOUR, make_prices, make_stock
 from tests.spark.streams import opened, run

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import deltaic
-from deltaic.spark.stream_offset import StreamOffset
-from deltaic.spark.stream_options import LATEST, Limits
+from deltaic.spark.stream.offset import StreamOffset
+from deltaic.spark.stream.options import LATEST, Limits
 from tests.protocol.handmade_log import (
     TABLE_ID,
     HandmadeTable,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import deltaic
-from deltaic.spark.stream_budget import Budget
-from deltaic.spark.stream_options import Limits, StreamOptions
+from deltaic.spark.stream.budget import Budget
+from deltaic.spark.stream.options import Limits, StreamOptions
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from deltaic.spark.stream_options import Limits
+from deltaic.spark.stream.options import Limits
 from tests.damage.counting import cost_of
 from tests.protocol.handmade_log import (
     ONE_LONG,

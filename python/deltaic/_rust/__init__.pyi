@@ -26,3 +26,6 @@ from .upkeep import Compacted as Compacted
 
 __version__: str
 """The version of the package, as in its wheel."""
+
+def set_log_level(level: int | None) -> None:
+    """Sets which records are passed to `logging`: those of this level and above, or none."""

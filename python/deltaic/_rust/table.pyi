@@ -196,8 +196,29 @@ class Table:
             ValueError, CorruptLog.
         """
 
-    def pause(self, nth: int) -> None:
-        """Waits a random time before the nth retry after a lost commit."""
+    def run_transaction(
+        self,
+        known: Snapshot,
+        function: Callable[[Transaction], object],
+        *,
+        operation: str,
+        max_runs: int,
+        options: dict[str, object],
+    ) -> Commit | None:
+        """Calls a function with a transaction, and again with a new one after each conflict.
+
+        The function is called on this thread. Its exceptions end the call. None if it staged nothing.
+
+        Args:
+            known: The snapshot of the first call.
+            function: Stages changes in the transaction that it is given.
+            operation: As for `transaction`.
+            max_runs: Maximum number of calls.
+            options: As for `transaction`; the deadline applies to all calls together.
+
+        Raises:
+            CommitConflict, CommitUnknown.
+        """
 
     def alter(
         self, changes: str, types: Sequence[object], *, options: dict[str, object], known: Snapshot

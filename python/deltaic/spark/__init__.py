@@ -65,7 +65,7 @@ def explain(frame: DataFrame) -> str:
           way        native: Spark's own Parquet reader reads the files
           files      40 in all, 5 after partitions, 5 after statistics; 96.3 MiB to read
     """
-    from deltaic.spark.report import explain_frame
+    from deltaic.spark.native.report import explain_frame
 
     return explain_frame(frame)
 
@@ -91,7 +91,7 @@ def register(spark: SparkSession) -> None:
         >>> spark.sql(view)  # doctest: +SKIP
     """
     try:
-        from deltaic.spark.registration import register_sources
+        from deltaic.spark.source.registration import register_sources
     except ModuleNotFoundError as error:
         raise _without_pyspark(error) from error
     register_sources(spark)

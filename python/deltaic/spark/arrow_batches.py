@@ -76,7 +76,7 @@ def _fit(has: Any, wants: Any) -> Fit:
         return _fit_list(has.type, wants.type)
     if has.type != wants.type:
         raise InternalError(
-            f"column {has.name} comes as {has.type}, and Spark was told {wants.type}",
+            f"column {has.name} comes as {has.type}, and Spark expects {wants.type}",
             context={"field": has.name, "place": "deltaic.spark.arrow_batches"},
         )
     return lambda array: array

@@ -69,8 +69,8 @@ def path_time(text: str, time_zone: str | None) -> datetime:
 def _in_utc(name: str, value: object, numbers: list[int], zone: str | None) -> datetime:
     if zone is None:
         raise ValueError(
-            f"{name} has no time zone, so it is not one moment: {value!r}; a data source is not told the "
-            "session's zone: add 'Z' or an offset such as '+01:00' to a time of day, or say "
+            f"{name} has no time zone, so it is not one moment: {value!r}; a data source does not know the "
+            "session's time zone: add 'Z' or an offset such as '+01:00' to a time of day, or say "
             "option('timeZone', 'Europe/Rome')"
         )
     try:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from deltaic.table import Table
 
-__all__ = ["READ_OPTIONS", "READ_OPTIONS_OF_STREAMS", "STREAM_OPTIONS", "prove_store_options"]
+__all__ = ["READ_OPTIONS", "READ_OPTIONS_OF_STREAMS", "STREAM_OPTIONS", "check_store_options"]
 
 READ_OPTIONS = (
     "path",
@@ -49,7 +49,7 @@ STREAM_OPTIONS = (
 """The options of a stream that a read does not accept."""
 
 
-def prove_store_options(
+def check_store_options(
     who: str, path: str, store: Mapping[str, str], takes: Sequence[str], others: Sequence[str] = ()
 ) -> None:
     """Validates that all remaining options are storage options.

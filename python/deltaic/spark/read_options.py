@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
-from deltaic.spark.option_names import READ_OPTIONS, STREAM_OPTIONS, prove_store_options
+from deltaic.spark.instants import instant, path_time
+from deltaic.spark.option_names import READ_OPTIONS, STREAM_OPTIONS, check_store_options
 from deltaic.spark.option_values import as_flag, as_text, as_version
 from deltaic.table import Table
 
-__all__ = ["ChangeRange", "Instant", "ReadOptions"]
+__all__ = ["ChangeRange", "Instant", "ReadOptions", "parse_options"]
 
 Instant = Callable[[str, object], datetime]
 """Parses the timestamp of an option, given its name and value; raises ValueError if it is invalid."""
@@ -84,7 +86,7 @@ class ReadOptions:
         path = given.get("path")
         if not isinstance(path, str) or not path:
             raise ValueError("no path was given: write load('data/events') or option('path', 'data/events')")
-        prove_store_options("a read", path, store, READ_OPTIONS, STREAM_OPTIONS)
+        check_store_options("a read", path, store, READ_OPTIONS, STREAM_OPTIONS)
 
         changes = _changes(given, instant, streaming=streaming)
         version = as_version("versionAsOf", given["versionAsOf"]) if "versionAsOf" in given else None
@@ -255,3 +257,16 @@ def _time_travel_of(path: str, store: Mapping[str, str]) -> re.Match[str] | None
     """Parses a ``path@v12`` or ``path@20260101000000000``; None if a table exists at the literal path."""
     found = _PATH_TIME_TRAVEL.fullmatch(path)
     return None if found is None or Table.exists(path, store) else found
+
+
+def parse_options(options: Mapping[str, str], *, streaming: bool) -> ReadOptions:
+    """Parses options in a Spark worker, which does not know the session's time zone."""
+    by_lower = {name.lower(): value for name, value in options.items()}
+    zone = by_lower.get("timezone")
+
+    def moment(name: str, value: object) -> datetime:
+        return instant(name, value, zone)
+
+    return ReadOptions.parse(
+        options, moment, path_instant=partial(path_time, time_zone=zone), streaming=streaming
+    )

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from deltaic.engines.predicate_sql import to_sql
 from deltaic.exceptions import UnsupportedExpression
 from deltaic.predicates import Expression
 from deltaic.spark.instants import path_time
 from deltaic.spark.option_values import as_flag, as_text
 from deltaic.spark.read_options import ReadOptions
 from deltaic.times import from_millis
-from deltaic.translate import to_sql
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from deltaic.engines.predicate_sql import Predicate
     from deltaic.schema import Schema
-    from deltaic.translate import Predicate
 
 __all__ = ["Reader"]
 
@@ -109,9 +109,9 @@ class Reader:
         if pinned.changes is not None:
             frame = self._by_source(pinned, None)
             return frame if predicate is None else frame.where(predicate)
-        from deltaic.spark.planner import Question, plan
+        from deltaic.spark.native.choose_path import ReadRequest, choose_path
 
-        question = Question(
+        request = ReadRequest(
             predicate=predicate,
             row_ids=options.row_ids,
             modification_time=options.modification_time,
@@ -119,13 +119,13 @@ class Reader:
                 name: value for name, value in options.storage_options.items() if name.startswith("fs.")
             },
         )
-        return plan(self._spark, snapshot, question, partial(self._by_source, pinned))
+        return choose_path(self._spark, snapshot, request, partial(self._by_source, pinned))
 
     def _on_the_server(self, path: str) -> DataFrame:
         """Loads with Spark Connect; possibly only the server can reach the table."""
-        from deltaic.spark.plan_source import planned_on_the_server
-        from deltaic.spark.pruning import changed_meaning
-        from deltaic.spark.registration import register_sources
+        from deltaic.spark.native.connect import planned_on_the_server
+        from deltaic.spark.native.pruning import changed_meaning
+        from deltaic.spark.source.registration import register_sources
 
         given = {name.lower(): value for name, value in self._options.items()}
         predicate = self._predicate(as_text("predicate", given.pop("predicate", None)), None)
@@ -147,7 +147,7 @@ class Reader:
         return frame if predicate is None else frame.where(predicate)
 
     def _by_source(self, options: ReadOptions, predicate: str | None) -> DataFrame:
-        from deltaic.spark.registration import register_sources
+        from deltaic.spark.source.registration import register_sources
 
         register_sources(self._spark)
         return self._spark.read.format("deltaic").options(**options.as_options(predicate)).load()

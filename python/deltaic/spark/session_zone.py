@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["is_utc", "speaks_of_instants"]
+__all__ = ["depends_on_time_zone", "is_utc"]
 
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "Etc/Zulu", "Universal", "UCT", "+00:00"})
 _INSTANTS = ("timestamp", "timestamp_nanos")
@@ -18,11 +18,11 @@ def is_utc(zone: str | None) -> bool:
     return zone in _UTC
 
 
-def speaks_of_instants(schema_json: str, predicate: str) -> bool:
+def depends_on_time_zone(schema_json: str, predicate: str) -> bool:
     """Whether a predicate may contain a time without a zone: it uses a timestamp or a timestamp column.
 
     >>> schema = '{"type":"struct","fields":[{"name":"at","type":"timestamp"},{"name":"day","type":"date"}]}'
-    >>> [speaks_of_instants(schema, text) for text in ("day = '2026-11-01'", "at = '2026-11-01'")]
+    >>> [depends_on_time_zone(schema, text) for text in ("day = '2026-11-01'", "at = '2026-11-01'")]
     [False, True]
     """
     words = set(re.findall(r"\w+", predicate.lower()))

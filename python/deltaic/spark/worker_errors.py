@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from deltaic.exceptions import DeltaicError, InternalError
 
-__all__ = ["told_plainly"]
+__all__ = ["readable_errors"]
 
 # Set in the environment of each of Spark's Python workers.
 _OF_A_WORKER = "SPARK_BUFFER_SIZE"
@@ -17,7 +17,7 @@ _WITHOUT_TRACEBACK = "SPARK_HIDE_TRACEBACK"
 
 
 @contextmanager
-def told_plainly() -> Generator[None]:
+def readable_errors() -> Generator[None]:
     """Hides the traceback before the message of an expected error.
 
     A worker that raised ends, so the setting affects no other error.

@@ -37,10 +37,7 @@ pub fn now_ms() -> i64 {
 }
 
 fn system_ms() -> i64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     let now = SystemTime::now();
     now.duration_since(UNIX_EPOCH)
         .ok()
@@ -99,10 +96,7 @@ impl Observed {
 /// Returns a random UUID in its usual spelling.
 #[must_use]
 pub fn new_id() -> String {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     let id = uuid::Uuid::new_v4();
     id.to_string()
 }
@@ -112,16 +106,10 @@ pub fn new_id() -> String {
 /// do not wait. The randomness prevents repeated collisions.
 pub async fn pause_by_chance(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     let chance = u64::from(uuid::Uuid::new_v4().as_fields().0);
     let wait = Duration::from_micros(((4_000 << doublings) * (chance & 0xffff)) >> 16);
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     tokio::time::sleep(wait).await;
 }
 
@@ -135,9 +123,6 @@ pub(crate) async fn pause_after_loss() {
 pub(crate) async fn pause(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     let wait = Duration::from_millis(50 << doublings);
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     tokio::time::sleep(wait.min(Duration::from_secs(1))).await;
 }

@@ -3,24 +3,23 @@
 //! Protocol: *Commit Provenance Information*, *In-Commit Timestamps*, *Recommendations for Readers of Tables with
 //! In-Commit Timestamps*.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::actions::{ActionLine, CommitInfo, Metadata, Protocol, parse_line};
+use deltaic_protocol::actions::{ActionLine, CommitInfo, parse_line};
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::features::{LogTail, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use futures::{StreamExt, TryStreamExt};
 
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::read_commits;
+use crate::file_times::adjusted_file_times;
+use crate::file_times::first_of_history;
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::reconcile::TableState;
-use crate::segment::{
-    LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table, version_range,
-};
+use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::store_error::store_error;
 use crate::whole_body::read_range;
@@ -102,7 +101,7 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let of_segment = snapshot.segment().commits.last();
     let mine = of_segment.filter(|file| file.path.version == version);
-    let times = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    let times = InCommitTimestamps::of(snapshot.configuration())?;
     if is_in_commit(&times, version) {
         if let Some(info) = snapshot.commit_info() {
             return in_commit_timestamp(Some(info), version);
@@ -119,7 +118,7 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
 /// in-commit timestamps, the times of earlier versions are limited.
 pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
     let version = snapshot.version();
-    let own = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    let own = InCommitTimestamps::of(snapshot.configuration())?;
     // The newest version has no later one.
     if is_in_commit(&own, version) || snapshot.listed().is_some() {
         return timestamp_of(snapshot).await;
@@ -176,30 +175,31 @@ pub(crate) async fn in_commit_timestamps(
 ) -> Result<InCommitTimestamps> {
     if let Some(checksum) = sound_checksum(location, listing, newest).await
         && let (Some(metadata), Some(protocol)) = (checksum.metadata, checksum.protocol)
-        && let Ok(schema) = metadata.schema()
-        && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
+        && let table = TableConfiguration::new(protocol, metadata)
+        && table.schema().is_ok()
+        && ensure_openable(&table, LogTail::Absent).is_ok()
     {
-        return InCommitTimestamps::of(&protocol, &metadata);
+        return InCommitTimestamps::of(&table);
     }
     let state = read_table_state(location, listing, newest, options).await;
-    if let Ok(Some((protocol, metadata))) = state
-        && let Ok(schema) = metadata.schema()
-        && ensure_openable(&protocol, &metadata, &schema, LogTail::Absent).is_ok()
+    if let Ok(Some(table)) = state
+        && table.schema().is_ok()
+        && ensure_openable(&table, LogTail::Absent).is_ok()
     {
-        return InCommitTimestamps::of(&protocol, &metadata);
+        return InCommitTimestamps::of(&table);
     }
     let snapshot = Snapshot::load(Arc::clone(location), None, options).await?;
-    InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())
+    InCommitTimestamps::of(snapshot.configuration())
 }
 
-/// Returns the newest protocol and metadata from the newest checkpoint and the commits after it, without
+/// Returns the newest configuration, without domains, from the newest checkpoint and the commits after it, without
 /// reading file actions.
 pub(crate) async fn read_table_state(
     location: &Arc<TableLocation>,
     listing: &Listing,
     newest: Version,
     options: LoadOptions,
-) -> Result<Option<(Arc<Protocol>, Arc<Metadata>)>> {
+) -> Result<Option<TableConfiguration>> {
     let checkpoint = complete_checkpoints(listing, Some(newest)).into_iter().next();
     let segment = LogSegment::try_new(listing, checkpoint, newest)?;
     let from_checkpoint = async {
@@ -216,7 +216,8 @@ pub(crate) async fn read_table_state(
     let state = TableState::default()
         .with_newer(base.into_iter().collect())
         .with_newer(commits?.tables);
-    Ok(state.protocol.zip(state.metadata))
+    let newest = state.protocol.zip(state.metadata);
+    Ok(newest.map(|(protocol, metadata)| TableConfiguration::new(protocol, metadata)))
 }
 
 /// Returns a version's checksum if its transaction id matches that of the version's commit.
@@ -235,49 +236,6 @@ async fn sound_checksum(
     let info: CommitInfo = serde_json::from_str(&info.ok()??).ok()?;
     let checksum = VersionChecksum::parse(&bytes.ok()?).ok()?;
     (checksum.txn_id.is_some() && checksum.txn_id == info.txn_id).then_some(checksum)
-}
-
-/// Returns the first version of the history: the oldest readable version, or an earlier commit from which all
-/// commits up to it exist.
-///
-/// A commit before a gap is not part of the history: a stalled writer may have written it after the log was
-/// cleaned up.
-fn first_of_history(listing: &Listing) -> Version {
-    let mut first = version_range(listing).map_or(Version::ZERO, |(oldest, _)| oldest);
-    for file in listing.commits().rev() {
-        let version = file.path.version;
-        match version.next() {
-            _ if version >= first => {}
-            Ok(next) if next == first => first = version,
-            _ => break,
-        }
-    }
-    first
-}
-
-/// Returns the modification times of the commits, strictly increasing: each at least one millisecond after
-/// the previous one.
-///
-/// Commits before the enablement of in-commit timestamps precede it, even if copying the table gave their
-/// files later times: a search for a time at or after the enablement never considers them.
-pub(crate) fn adjusted_file_times(listing: &Listing, times: &InCommitTimestamps) -> BTreeMap<Version, i64> {
-    let mut adjusted = BTreeMap::new();
-    let mut last = i64::MIN;
-    let first = first_of_history(listing);
-    for file in listing.commits().filter(|file| file.path.version >= first) {
-        last = file.modified_ms.max(last.saturating_add(1));
-        adjusted.insert(file.path.version, last);
-    }
-    if let InCommitTimestamps::Since(enablement) = times
-        && adjusted.range(enablement.version..).next().is_some()
-    {
-        let mut next = enablement.timestamp_ms;
-        for (_, time) in adjusted.range_mut(..enablement.version).rev() {
-            next = next.saturating_sub(1).min(*time);
-            *time = next;
-        }
-    }
-    adjusted
 }
 
 pub(crate) fn is_in_commit(times: &InCommitTimestamps, version: Version) -> bool {

@@ -4,6 +4,27 @@
 //! `decode` decodes them to actions, `reconcile` retains the newest action of each file, and `snapshot` holds
 //! the result. Writing flows the other: `transaction` proposes a commit to a `committer` and, if another
 //! writer committed first, checks the winning commit for conflicts.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use deltaic_log::snapshot::LoadOptions;
+//! use deltaic_log::transaction::{CommitOptions, NewTable, create};
+//! use deltaic_log::{Snapshot, TableLocation};
+//! use deltaic_protocol::schema::StructType;
+//!
+//! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+//! let location = Arc::new(TableLocation::parse("memory:///boats", Vec::new())?);
+//! let schema = StructType::from_json(
+//!     r#"{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}}]}"#,
+//! )?;
+//! create(&location, NewTable::of(schema), &CommitOptions::default()).await?;
+//!
+//! let snapshot = Snapshot::load(location, None, LoadOptions::default()).await?;
+//! assert_eq!(snapshot.version().as_i64(), 0);
+//! assert_eq!(snapshot.schema().names().collect::<Vec<_>>(), ["id"]);
+//! # Ok::<(), deltaic_protocol::Error>(()) }).unwrap();
+//! ```
 
 pub mod changes;
 pub mod check;
@@ -15,6 +36,7 @@ pub mod committer;
 pub mod compaction;
 pub mod decode;
 pub mod fault;
+mod file_times;
 pub mod history;
 mod in_parallel;
 pub mod last_checkpoint;
@@ -27,6 +49,7 @@ pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;
 pub mod reconcile;
+mod refused;
 mod schema_depth;
 pub mod segment;
 pub mod snapshot;

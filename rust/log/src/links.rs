@@ -1,7 +1,7 @@
 //! Properties of a local folder that an object store does not show: symbolic links, pipes, and empty folders.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a door to the file system: a store does not follow links for us to see"
+    reason = "links are visible in the file system only, not through a store"
 )]
 
 use std::fs::{self, File};

@@ -168,6 +168,7 @@ impl Listing {
     /// Lists the whole log.
     ///
     /// Fails with `CorruptLog` if a folder has the name of a commit.
+    #[tracing::instrument(target = "deltaic::log", name = "list log", level = "debug", skip_all, fields(files = tracing::field::Empty))]
     pub async fn whole(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
         let listed = match list_folder(location, &folder).await {
@@ -183,7 +184,7 @@ impl Listing {
             }) = prefix.filename().and_then(LogPath::parse)
             {
                 return Err(
-                    Error::new(ErrorKind::CorruptLog, "a folder stands where a commit should be")
+                    Error::new(ErrorKind::CorruptLog, "there is a folder at the path of a commit")
                         .with("path", LogPath::commit(version))
                         .with("version", version)
                         .hint("move the folder away and restore the commit from a backup"),
@@ -193,6 +194,7 @@ impl Listing {
         let any = !listed.common_prefixes.is_empty() || !listed.objects.is_empty();
         let mut listing = Self::from_objects(listed.objects, &folder, any);
         listing.leave_out_what_is_no_file(location)?;
+        tracing::Span::current().record("files", listing.files.len());
         Ok(listing)
     }
 
@@ -261,7 +263,7 @@ impl Listing {
             None => Ok(()),
             Some(version) => Err(Error::new(
                 ErrorKind::CorruptLog,
-                "what stands at a commit's place is no regular file",
+                "there is no regular file at the path of a commit",
             )
             .with("path", LogPath::commit(version))
             .with("version", version)

@@ -195,7 +195,7 @@ fn missing_commit(missing: Version, version: Version) -> Error {
     )
     .with("path", LogPath::commit(missing))
     .with("version", missing)
-    .hint("restore the file from a backup of the table; no other commit can stand in for it")
+    .hint("restore the file from a backup of the table; no other commit can replace it")
 }
 
 /// Returns the newest version of a listing, by commits and complete checkpoints.

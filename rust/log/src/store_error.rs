@@ -5,7 +5,7 @@ use std::fmt;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind};
 
-use crate::location::Refused;
+use crate::refused::Refused;
 
 /// The root cause of a store failure, in few words: the operating system's error, or the server's response.
 ///
@@ -17,6 +17,19 @@ pub(crate) struct Cause {
     status: Option<u16>,
     code: Option<String>,
 }
+
+/// What the operating system and the HTTP client say if a server did not answer. They have no common type.
+const NOT_REACHED: [&str; 9] = [
+    "connection refused",
+    "connection reset",
+    "connection closed",
+    "dns error",
+    "failed to lookup",
+    "network is unreachable",
+    "no route to host",
+    "timed out",
+    "deadline has elapsed",
+];
 
 /// Maximum length of a server's message.
 const MESSAGE: usize = 300;
@@ -90,10 +103,22 @@ impl Cause {
         self.status == Some(409) && self.code.as_deref() != Some("BlobAlreadyExists")
     }
 
+    /// Whether the same request may succeed later: the server is overloaded or failed, or it was not reached.
+    fn is_transient(&self) -> bool {
+        match (self.code.as_deref().unwrap_or_default(), self.status) {
+            ("SlowDown" | "ServerBusy", _) => true,
+            (_, Some(501 | 507)) => false,
+            (_, Some(status)) => matches!(status, 408 | 409 | 429 | 500..),
+            _ => self.text.is_empty() || NOT_REACHED.iter().any(|words| self.says(words)),
+        }
+    }
+
+    fn says(&self, words: &str) -> bool {
+        self.text.to_ascii_lowercase().contains(words)
+    }
+
     /// Returns what happened and a hint, if the cause itself determines them.
     fn meaning(&self) -> Option<(&'static str, &'static str)> {
-        let text = self.text.to_ascii_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         match (self.code.as_deref().unwrap_or_default(), self.status) {
             ("NoSuchBucket" | "ContainerNotFound" | "ContainerBeingDeleted" | "AccountNotFound", _) => {
                 Some((
@@ -130,25 +155,14 @@ impl Cause {
             )),
             (_, Some(507)) => Some(FULL),
             (_, Some(_)) => None,
-            _ if says(&["certificate"]) => Some((
+            _ if self.says("certificate") => Some((
                 "the store's certificate is not trusted",
                 "install the authority's certificate on this machine (ca-certificates), or name it in SSL_CERT_FILE",
             )),
-            _ if says(&[
-                "connection refused",
-                "dns error",
-                "failed to lookup",
-                "network is unreachable",
-                "no route to host",
-                "timed out",
-                "deadline has elapsed",
-            ]) =>
-            {
-                Some((
-                    "the store cannot be reached",
-                    "check the endpoint and the network; where no credentials were given, it may be their service that does not answer",
-                ))
-            }
+            _ if NOT_REACHED.iter().any(|words| self.says(words)) => Some((
+                "the store cannot be reached",
+                "check the endpoint and the network; where no credentials were given, it may be their service that does not answer",
+            )),
             _ => None,
         }
     }
@@ -172,7 +186,7 @@ fn shortened(text: &str) -> String {
     text.trim().to_owned()
 }
 
-const FULL: (&str, &str) = ("the store is full", "make room on the store, and try again");
+const FULL: (&str, &str) = ("the store is full", "free space on the store, and try again");
 
 const PERMISSION_DENIED: (&str, &str) = (
     "permission denied",
@@ -209,9 +223,19 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     } else {
         format!("{what}: {cause}")
     };
+    let is_permanent = matches!(
+        error,
+        E::NotFound { .. }
+            | E::PermissionDenied { .. }
+            | E::Unauthenticated { .. }
+            | E::NotSupported { .. }
+            | E::NotImplemented { .. }
+    );
     Error::new(ErrorKind::StorageError, message)
         .with("path", path)
         .hint(hint)
+        .transient(!is_permanent && cause.is_transient())
+        .caused_by(cause)
 }
 
 fn refusal(refused: Refused, path: &str) -> Error {
@@ -298,12 +322,12 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
         kind if is_full(kind) => FULL.1,
         _ => "check that the place can be reached and written",
     };
-    Error::new(
-        ErrorKind::StorageError,
-        format!("{what}: {}", without_number(&error.to_string())),
-    )
-    .with("path", path)
-    .hint(hint)
+    let cause = Cause::parse(&error.to_string());
+    Error::new(ErrorKind::StorageError, format!("{what}: {cause}"))
+        .with("path", path)
+        .hint(hint)
+        .transient(cause.is_transient())
+        .caused_by(cause)
 }
 
 #[cfg(test)]
@@ -360,11 +384,49 @@ mod tests {
             ] {
                 assert_eq!(
                     error.hint_text(),
-                    Some("make room on the store, and try again"),
+                    Some("free space on the store, and try again"),
                     "{error}"
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_failure_that_may_pass_can_be_retried() {
+        let answered = |status: &str| format!("Server returned non-2xx status code: {status}: ");
+        for (cause, is_transient) in [
+            (answered("503 Service Unavailable"), true),
+            (answered("500 Internal Server Error"), true),
+            (answered("429 Too Many Requests"), true),
+            (answered("403 Forbidden"), false),
+            (answered("400 Bad Request"), false),
+            (answered("501 Not Implemented"), false),
+            (answered("507 Insufficient Storage"), false),
+            (
+                "tcp connect error: Connection refused (os error 111)".to_owned(),
+                true,
+            ),
+            ("operation timed out".to_owned(), true),
+            ("invalid peer certificate: UnknownIssuer".to_owned(), false),
+            ("No space left on device (os error 28)".to_owned(), false),
+        ] {
+            let store = |source: &str| object_store::Error::Generic {
+                store: "S3",
+                source: source.into(),
+            };
+            let error = store_error(&store(&cause), "part-0.parquet");
+            assert_eq!(error.is_retryable(), is_transient, "{cause}");
+            let source = std::error::Error::source(&error).map(ToString::to_string);
+            assert!(
+                source.is_some_and(|source| error.what().contains(&source)),
+                "{error}"
+            );
+        }
+        let absent = object_store::Error::NotFound {
+            path: "a".to_owned(),
+            source: "operation timed out".into(),
+        };
+        assert!(!store_error(&absent, "a").is_retryable());
     }
 
     #[test]

@@ -7,9 +7,8 @@ use std::sync::Arc;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use crate::history::{
-    adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_commit_info,
-};
+use crate::file_times::adjusted_file_times;
+use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, read_commit_info};
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::segment::{not_a_table, version_range};

@@ -46,7 +46,7 @@ async fn a_catalog_leaves_no_gap() -> Result<()> {
 }
 
 async fn append(snapshot: &Snapshot, committer: &dyn Committer, path: &str) -> Result<Committed> {
-    let mut transaction = Transaction::try_new(snapshot, Operation::Write, |_, _, _| Ok(()))?;
+    let mut transaction = Transaction::try_new(snapshot, Operation::Write, |_| Ok(()))?;
     transaction.proposal.adds.push(Add {
         path: path.to_owned(),
         size: 1,

@@ -147,7 +147,7 @@ enum Tried {
 fn ensure(holds: bool, said: impl Fn() -> String) -> Result<()> {
     match holds {
         true => Ok(()),
-        false => Err(Error::new(ErrorKind::Internal, said())),
+        false => Err(Error::internal(said())),
     }
 }
 
@@ -196,7 +196,9 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     let written = match write_checkpoint(&snapshot, options).await {
         Err(error) if error.kind() == ErrorKind::UnsupportedFeature => return Ok(Tried::Refused),
         // One of the tables has an intentionally damaged checkpoint.
-        Err(error) if error.to_string().contains("that cannot be read stands") => return Ok(Tried::Refused),
+        Err(error) if error.to_string().contains("an unreadable checkpoint at the path") => {
+            return Ok(Tried::Refused);
+        }
         written => written?,
     };
     let found = codes(&location).await?;

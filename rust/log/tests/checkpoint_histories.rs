@@ -218,7 +218,7 @@ proptest! {
                 let written = write_checkpoint(&snapshot, &options()).await;
                 if let Err(error) = written {
                     // A truncated checkpoint of the version is not overwritten.
-                    assert!(error.to_string().contains("that cannot be read stands"), "{error}");
+                    assert!(error.to_string().contains("an unreadable checkpoint at the path"), "{error}");
                     continue;
                 }
                 let opened = table.open().await?;

@@ -93,8 +93,7 @@ async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
 async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
     for versions in [0, 1, 3, 6] {
         let how = format!("{versions} files");
-        let folder =
-            tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+        let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
         let location = table("mine", false, 3).await?.copy_to(folder.path()).await?;
         let held = Snapshot::load(location.clone(), None, LoadOptions::default()).await?;
         let log = location.below("_delta_log")?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowProof, alter, form_of};
+use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowProof, alter};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::change::{Duty, Moment, TableChange, change, duties};
 use deltaic_protocol::features::Traces;
@@ -166,7 +166,7 @@ async fn every_duty_has_a_case() -> Result<()> {
     let mut found = BTreeSet::new();
     for case in cases() {
         let (_, snapshot) = table(&case, None).await?;
-        let before = form_of(&snapshot);
+        let before = snapshot.configuration().clone();
         let mut new_id = || "id".to_owned();
         let mut moment = Moment {
             version: snapshot.version().next()?,

@@ -86,6 +86,30 @@ async fn a_refusal_of_the_second_request_says_nothing_of_the_first() -> Result<(
     Ok(())
 }
 
+/// If a service's client sends a put twice and the second one fails because the version exists, the first one may have
+/// written it, whatever commit the version is by now.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn a_version_that_exists_for_the_second_request_may_be_of_the_first() -> Result<()> {
+    for service in SERVICES {
+        for mishap in [Status(500, "InternalError"), Status(503, "SlowDown")] {
+            for is_done in [true, false] {
+                let how = format!("{} {mishap:?}, done: {is_done}", service.0);
+                let (network, location) = remote_place(service, &[])?;
+                let trouble = Trouble::new(mishap, "PUT", FIRST).requests(0..1);
+                network.meets(if is_done { trouble.done() } else { trouble });
+                if !is_done {
+                    put_commit(&network, 0, &TableBuilder::first_actions());
+                }
+                let outcome = location.propose(Version::ZERO, b"ours\n".to_vec()).await?;
+                assert_eq!(outcome, Outcome::Taken(Version::ZERO), "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The rejection may respond to the client's retry, and the first put may have succeeded: "nothing was committed" is
 /// not reported without reading the version.
 ///

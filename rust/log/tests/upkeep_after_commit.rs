@@ -3,7 +3,7 @@
 use deltaic_log::checksum::Made;
 use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_log::upkeep::{OwnCommit, UpkeepPolicy, keep_up};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{a_new_table, append_to, checksum_anew, checksum_beside, log_versions};
@@ -235,7 +235,7 @@ async fn a_checksum_is_written_after_its_commit_and_only_then() -> Result<()> {
         .filter(|request| request.kind == RequestKind::Put);
     let puts: Vec<_> = puts.collect();
     let [.., commit, checksum] = puts.as_slice() else {
-        return Err(Error::new(ErrorKind::Internal, format!("{puts:?}")));
+        return Err(Error::internal(format!("{puts:?}")));
     };
     assert!(
         commit.path.ends_with("_delta_log/00000000000000000003.json"),

@@ -236,7 +236,7 @@ async fn what_breaks_off_behind_a_commit_is_told() -> Result<()> {
     };
     let upkept = keep_up(commit, UpkeepPolicy::default()).await;
     assert_eq!(upkept.failures.len(), 1);
-    assert!(upkept.failures[0].starts_with("the log was not looked after: "));
+    assert!(upkept.failures[0].starts_with("the log was not maintained: "));
     assert!(upkept.failures[0].contains("Internal error in deltaic"));
     Ok(())
 }

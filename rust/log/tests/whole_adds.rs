@@ -3,7 +3,7 @@
 use deltaic_log::checkpoint::{CheckpointOptions, whole_adds, write_checkpoint};
 use deltaic_log::compaction::compact;
 use deltaic_protocol::actions::Add;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ fn full(path: &str) -> Value {
 
 /// An add as a transaction re-adds it, with `dataChange` false.
 fn standing(value: &Value) -> Result<Add> {
-    let mut add: Add = serde_json::from_value(value["add"].clone())
-        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    let mut add: Add =
+        serde_json::from_value(value["add"].clone()).map_err(|error| Error::internal(error.to_string()))?;
     add.data_change = false;
     Ok(add)
 }

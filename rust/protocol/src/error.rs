@@ -4,12 +4,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of all fallible functions of deltaic.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What kind of failure an [`Error`] is. Each kind has one Python class: [`ErrorKind::class_name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// There is no Delta table at this location.
     TableNotFound,
@@ -47,6 +49,7 @@ pub enum ErrorKind {
 
 /// Which conflict a [`ErrorKind::CommitConflict`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Conflict {
     /// The winning commit added files that the operation would have read.
     ConcurrentAppend,
@@ -122,11 +125,6 @@ impl From<i64> for ContextValue {
         Self::Number(value)
     }
 }
-impl From<crate::Version> for ContextValue {
-    fn from(value: crate::Version) -> Self {
-        Self::Number(value.as_i64())
-    }
-}
 
 /// The error type of deltaic.
 ///
@@ -147,6 +145,8 @@ struct Inner {
     message: String,
     context: Vec<(&'static str, ContextValue)>,
     hint: Option<String>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    is_transient: bool,
 }
 
 impl Error {
@@ -158,7 +158,15 @@ impl Error {
             message: message.into(),
             context: Vec::new(),
             hint: None,
+            source: None,
+            is_transient: false,
         }))
+    }
+
+    /// Creates an error for a defect of deltaic: a condition that no input can cause.
+    #[must_use]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message).hint("please report it, with the message")
     }
 
     /// Adds a value to the context, such as `path`, `version` or `field`. An existing value is retained,
@@ -201,6 +209,39 @@ impl Error {
             self
         } else {
             self.hint(hint)
+        }
+    }
+
+    /// Sets the error that caused this one. Its text must contain no secret.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Marks the failure of a store as one that may pass, such as a timeout.
+    #[must_use]
+    pub fn transient(mut self, is_transient: bool) -> Self {
+        self.0.is_transient = is_transient;
+        self
+    }
+
+    /// Whether the same operation may succeed if it is run again: after a conflict, on the newest version, and after
+    /// a failure of the store that may pass. Not after [`ErrorKind::CommitUnknown`]: the commit may have succeeded.
+    ///
+    /// ```
+    /// use deltaic_protocol::{Conflict, Error, ErrorKind};
+    /// let conflict = ErrorKind::CommitConflict(Conflict::ConcurrentAppend);
+    /// assert!(Error::new(conflict, "the winning commit added a file").is_retryable());
+    /// assert!(!Error::new(ErrorKind::CommitUnknown, "no response").is_retryable());
+    /// ```
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self.kind() {
+            // The file that was added twice may have been added by this commit.
+            ErrorKind::CommitConflict(conflict) => conflict != Conflict::AddedTwice,
+            ErrorKind::StorageError => self.0.is_transient,
+            _ => false,
         }
     }
 
@@ -252,7 +293,16 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+// An error is never changed through a shared reference, its source included.
+impl std::panic::RefUnwindSafe for Error {}
+impl std::panic::UnwindSafe for Error {}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let source = self.0.source.as_deref()?;
+        Some(source)
+    }
+}
 
 /// Maximum number of characters of a message or context value that are displayed: untrusted input may
 /// contain names of megabytes.
@@ -307,34 +357,17 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             let most = 1 + other.min(length) / 3;
             // Each extra character is a separate edit.
             let distance =
-                (other.abs_diff(length) <= most).then(|| edit_distance(&lower, &candidate.to_lowercase()))?;
+                (other.abs_diff(length) <= most).then(|| edits(&lower, &candidate.to_lowercase()))?;
             (distance <= most).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().take(256).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().take(256).enumerate() {
-        let mut diagonal = i;
-        let mut before = i + 1;
-        for (slot, b) in row.iter_mut().skip(1).zip(&right) {
-            let cost = if a == *b {
-                diagonal
-            } else {
-                1 + diagonal.min(*slot).min(before)
-            };
-            diagonal = *slot;
-            *slot = cost;
-            before = cost;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(usize::MAX)
+/// The number of edits between two names, of which long ones are compared at their start only.
+fn edits(left: &str, right: &str) -> usize {
+    let start = |text: &str| text.chars().take(256).collect::<String>();
+    strsim::osa_distance(&start(left), &start(right))
 }
 
 #[cfg(test)]

@@ -2,12 +2,10 @@
 //!
 //! Protocol: *Iceberg Compatibility V1*, *Iceberg Compatibility V2*.
 
-use crate::actions::{Metadata, Protocol};
-use crate::column_mapping::ColumnMappingMode;
 use crate::features::supports_for_writers;
 use crate::properties::boolean;
-use crate::schema::{DataType, PrimitiveType, StructType};
-use crate::{Error, ErrorKind, Result};
+use crate::schema::{DataType, PrimitiveType};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// A version of the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +24,8 @@ impl IcebergCompat {
     /// # Errors
     ///
     /// Returns `CorruptLog` with the property as `field` if it is neither true nor false.
-    pub fn active(protocol: &Protocol, metadata: &Metadata) -> Result<Vec<Self>> {
+    pub fn active(table: &TableConfiguration) -> Result<Vec<Self>> {
+        let (protocol, metadata) = (table.protocol(), table.metadata());
         let mut active = Vec::new();
         for (promises, feature, property) in [
             (Self::V1, "icebergCompatV1", "delta.enableIcebergCompatV1"),
@@ -48,8 +47,9 @@ impl IcebergCompat {
 /// # Errors
 ///
 /// Returns `SchemaMismatch` with the `field` that violates a requirement.
-pub(crate) fn ensure_kept(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    let active = IcebergCompat::active(protocol, metadata)?;
+pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
+    let (protocol, metadata, schema) = (table.protocol(), table.metadata(), table.schema()?);
+    let active = IcebergCompat::active(table)?;
     let broken = |field: &str, message: &str, hint: &str| {
         Err(Error::new(
             ErrorKind::SchemaMismatch,
@@ -82,7 +82,7 @@ pub(crate) fn ensure_kept(protocol: &Protocol, metadata: &Metadata, schema: &Str
             "set the older one to false",
         );
     }
-    if !ColumnMappingMode::of(protocol, metadata)?.is_mapped() {
+    if !table.column_mapping()?.is_mapped() {
         return broken(
             "delta.columnMapping.mode",
             "its columns have ids for that",
@@ -126,15 +126,16 @@ pub(crate) fn ensure_kept(protocol: &Protocol, metadata: &Metadata, schema: &Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::Metadata;
     use crate::samples::{metadata, protocol};
 
     #[test]
     fn a_promise_rules_out_what_iceberg_has_not() -> Result<()> {
         let of = |data_type: &str| {
-            StructType::from_json(&format!(
+            format!(
                 r#"{{"type":"struct","fields":[{{"name":"a","type":{data_type},"nullable":true,
                     "metadata":{{"delta.columnMapping.id":1,"delta.columnMapping.physicalName":"a"}}}}]}}"#
-            ))
+            )
         };
         let list = r#"{"type":"array","elementType":"long","containsNull":true}"#;
         let mode = ("delta.columnMapping.mode", "name");
@@ -180,7 +181,13 @@ mod tests {
             (&[], &[iceberg], r#""long""#, false),
         ] {
             let names: Vec<&str> = features.iter().copied().chain(["columnMapping"]).collect();
-            let found = ensure_kept(&protocol(3, 7, &names), &metadata(properties), &of(data_type)?);
+            let found = ensure_kept(&TableConfiguration::new(
+                protocol(3, 7, &names),
+                Metadata {
+                    schema_string: of(data_type),
+                    ..metadata(properties)
+                },
+            ));
             assert_eq!(found.is_ok(), kept, "{features:?} {properties:?} {data_type}");
         }
         Ok(())
@@ -194,11 +201,14 @@ mod tests {
             ("delta.enableIcebergCompatV3", "true"),
         ]);
         let both = protocol(2, 7, &["columnMapping", "icebergCompatV1", "icebergCompatV2"]);
-        assert_eq!(IcebergCompat::active(&both, &on)?, [IcebergCompat::V2]);
-        assert!(IcebergCompat::active(&both, &metadata(&[]))?.is_empty());
-        assert!(IcebergCompat::active(&protocol(2, 6, &[]), &on)?.is_empty());
+        assert_eq!(
+            IcebergCompat::active(&TableConfiguration::new(both.clone(), on.clone()))?,
+            [IcebergCompat::V2]
+        );
+        assert!(IcebergCompat::active(&TableConfiguration::new(both.clone(), metadata(&[])))?.is_empty());
+        assert!(IcebergCompat::active(&TableConfiguration::new(protocol(2, 6, &[]), on))?.is_empty());
         let odd = metadata(&[("delta.enableIcebergCompatV2", "perhaps")]);
-        assert!(IcebergCompat::active(&both, &odd).is_err());
+        assert!(IcebergCompat::active(&TableConfiguration::new(both, odd)).is_err());
         Ok(())
     }
 }

@@ -3,10 +3,9 @@
 //!
 //! Protocol: *In-Commit Timestamps*, *Recommendations for Readers of Tables with In-Commit Timestamps*.
 
-use crate::actions::{Metadata, Protocol};
 use crate::features::supports_for_writers;
 use crate::properties::boolean;
-use crate::{Error, ErrorKind, Result, Version};
+use crate::{Error, ErrorKind, Result, TableConfiguration, Version};
 
 const ENABLED: &str = "delta.enableInCommitTimestamps";
 pub(crate) const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
@@ -53,7 +52,7 @@ pub enum Considered {
 }
 
 impl InCommitTimestamps {
-    /// Reads the protocol and metadata of a table.
+    /// Reads the configuration of a table.
     ///
     /// # Errors
     ///
@@ -61,6 +60,7 @@ impl InCommitTimestamps {
     /// timestamp is invalid, or if only one of the two is set.
     ///
     /// ```
+    /// use deltaic_protocol::TableConfiguration;
     /// use deltaic_protocol::actions::{Metadata, Protocol};
     /// use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
     /// let protocol: Protocol = serde_json::from_str(
@@ -70,10 +70,12 @@ impl InCommitTimestamps {
     ///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],
     ///         "configuration":{"delta.enableInCommitTimestamps":"true"}}"#,
     /// )?;
-    /// assert_eq!(InCommitTimestamps::of(&protocol, &metadata)?, InCommitTimestamps::FromTheStart);
+    /// let table = TableConfiguration::new(protocol, metadata);
+    /// assert_eq!(InCommitTimestamps::of(&table)?, InCommitTimestamps::FromTheStart);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+    pub fn of(table: &TableConfiguration) -> Result<Self> {
+        let (protocol, metadata) = (table.protocol(), table.metadata());
         if !supports_for_writers(protocol, "inCommitTimestamp") || !boolean(metadata, ENABLED)? {
             return Ok(Self::Disabled);
         }
@@ -130,7 +132,7 @@ impl InCommitTimestamps {
 fn corrupt(field: &'static str, message: String) -> Error {
     Error::new(ErrorKind::CorruptLog, message)
         .with("field", field)
-        .hint("open the table by version; its times cannot be told")
+        .hint("open the table by version; its commit times are unknown")
 }
 
 #[cfg(test)]
@@ -139,14 +141,14 @@ mod tests {
     use crate::samples::{metadata, protocol};
 
     fn since(version: &str, timestamp: &str) -> Result<InCommitTimestamps> {
-        InCommitTimestamps::of(
+        InCommitTimestamps::of(&crate::samples::table(
             &protocol(1, 7, &["inCommitTimestamp"]),
             &metadata(&[
                 (ENABLED, "true"),
                 (ENABLEMENT_VERSION, version),
                 (ENABLEMENT_TIMESTAMP, timestamp),
             ]),
-        )
+        ))
     }
 
     /// protocol: in-commit-timestamps.1, in-commit-timestamps.2, in-commit-timestamps.3
@@ -159,7 +161,7 @@ mod tests {
             "inCommitTimestamp-preview",
         ] {
             assert_eq!(
-                InCommitTimestamps::of(&protocol(1, 7, &[name]), &on)?,
+                InCommitTimestamps::of(&crate::samples::table(&protocol(1, 7, &[name]), &on))?,
                 InCommitTimestamps::FromTheStart,
                 "{name}"
             );
@@ -174,7 +176,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                InCommitTimestamps::of(&protocol, metadata)?,
+                InCommitTimestamps::of(&crate::samples::table(&protocol, metadata))?,
                 InCommitTimestamps::Disabled
             );
         }
@@ -226,14 +228,18 @@ mod tests {
     fn an_enabling_property_that_does_not_parse_is_damage() -> Result<()> {
         for value in ["yes", "1", ""] {
             let odd = metadata(&[(ENABLED, value)]);
-            let error = InCommitTimestamps::of(&protocol(1, 7, &["inCommitTimestamp"]), &odd).err();
+            let error = InCommitTimestamps::of(&crate::samples::table(
+                &protocol(1, 7, &["inCommitTimestamp"]),
+                &odd,
+            ))
+            .err();
             assert!(
                 error.is_some_and(|error| error.kind() == ErrorKind::CorruptLog
                     && error.context().contains(&("field", ENABLED.into()))),
                 "{value:?}"
             );
             assert_eq!(
-                InCommitTimestamps::of(&protocol(1, 2, &[]), &odd)?,
+                InCommitTimestamps::of(&crate::samples::table(&protocol(1, 2, &[]), &odd))?,
                 InCommitTimestamps::Disabled
             );
         }
@@ -260,7 +266,11 @@ mod tests {
             (ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION),
         ] {
             let half = metadata(&[(ENABLED, "true"), (key, "4")]);
-            let error = InCommitTimestamps::of(&protocol(1, 7, &["inCommitTimestamp"]), &half).err();
+            let error = InCommitTimestamps::of(&crate::samples::table(
+                &protocol(1, 7, &["inCommitTimestamp"]),
+                &half,
+            ))
+            .err();
             assert!(error.is_some_and(|error| error.context().contains(&("field", missing.into()))));
         }
     }

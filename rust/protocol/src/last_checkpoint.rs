@@ -215,7 +215,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 let mut seen = HashSet::new();
                 while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
                     if !seen.insert(key.clone()) {
-                        return Err(A::Error::custom(format!("the key {key:?} stands twice")));
+                        return Err(A::Error::custom(format!("the key {key:?} occurs twice")));
                     }
                     members.push((key, value));
                 }

@@ -14,7 +14,7 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, NullArray, cast::AsArray};
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::expr::Scalar;
 use crate::schema::{DataType, PrimitiveType, StructField};
@@ -254,25 +254,6 @@ const HIVE_ESCAPED: &AsciiSet = &CONTROLS
     .add(b']')
     .add(b'^');
 
-/// Characters that are escaped in the URI form of a path: all except letters, digits and the marks that
-/// RFC 2396 allows in a path.
-const URI_ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'/')
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'!')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'=')
-    .remove(b'+')
-    .remove(b'@')
-    .remove(b'&')
-    .remove(b'$')
-    .remove(b',');
-
 /// Maximum length of a folder name in bytes on common file systems.
 const MAX_NAME_BYTES: usize = 255;
 
@@ -334,43 +315,12 @@ fn hive_escape(text: &str) -> String {
     escaped
 }
 
-/// Encodes a stored path for `add.path`.
-///
-/// Protocol: *Add File and Remove File*.
-#[must_use]
-pub fn encode_path(path: &str) -> String {
-    utf8_percent_encode(path, URI_ESCAPED).to_string()
-}
-
-/// Decodes `add.path` once, to a stored path.
-///
-/// ```
-/// use deltaic_protocol::partition::{decode_path, encode_path};
-/// assert_eq!(decode_path("s=a%252Fb/x%20y.parquet")?, "s=a%2Fb/x y.parquet");
-/// assert_eq!(encode_path("s=a%2Fb/x y.parquet"), "s=a%252Fb/x%20y.parquet");
-/// # Ok::<(), deltaic_protocol::Error>(())
-/// ```
-pub fn decode_path(path: &str) -> Result<String> {
-    percent_decode_str(path)
-        .decode_utf8()
-        .map(|decoded| decoded.into_owned())
-        .map_err(|_| {
-            // The query may be a signature, so it is not displayed.
-            let shown = path.split(['?', '#']).next().unwrap_or(path);
-            Error::new(
-                ErrorKind::CorruptLog,
-                "a path is not UTF-8 once it is percent-decoded",
-            )
-            .with("path", shown)
-            .hint("restore the commit that names the path from a backup of the table")
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use arrow_array::builder::MapBuilder;
 
     use super::*;
+    use crate::path_encoding::encode_path;
 
     #[test]
     fn folders_are_escaped_as_spark_escapes_them() {
@@ -406,14 +356,6 @@ mod tests {
         assert!(many(4).len() <= MAX_NAME_BYTES && !many(4).contains(['=', '/']));
         assert_ne!(many(4), many(5));
         assert_eq!(one(&"x".repeat(999)), one(&"x".repeat(999)));
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn every_path_survives_the_log(path in ".*") {
-            let decoded = decode_path(&encode_path(&path));
-            proptest::prop_assert_eq!(decoded.ok(), Some(path));
-        }
     }
 
     /// The values of the column `p` of some files, as recorded in the log.

@@ -4,12 +4,12 @@
 
 use serde::Deserialize;
 
-use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::actions::DomainMetadata;
 use crate::column_mapping::{ColumnMappingMode, name_in_log};
 use crate::features::supports_for_writers;
 use crate::properties::boolean;
 use crate::schema::StructType;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// The domain that contains the high water mark.
 pub const DOMAIN: &str = "delta.rowTracking";
@@ -47,7 +47,8 @@ impl RowTracking {
     ///
     /// Returns `CorruptLog` with the property as `field` if row tracking is enabled without the name of a
     /// materialized column, or if a property is neither true nor false.
-    pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+    pub fn of(table: &TableConfiguration) -> Result<Self> {
+        let (protocol, metadata) = (table.protocol(), table.metadata());
         if !supports_for_writers(protocol, "rowTracking") {
             return Ok(Self::Unsupported);
         }
@@ -211,12 +212,15 @@ mod tests {
         let tracked = protocol(1, 7, &["rowTracking", "domainMetadata"]);
         let on = metadata(&ENABLED);
         assert_eq!(
-            RowTracking::of(&protocol(1, 7, &[]), &on)?,
+            RowTracking::of(&crate::samples::table(&protocol(1, 7, &[]), &on))?,
             RowTracking::Unsupported
         );
-        assert_eq!(RowTracking::of(&tracked, &metadata(&[]))?, RowTracking::Supported);
         assert_eq!(
-            RowTracking::of(&tracked, &on)?,
+            RowTracking::of(&crate::samples::table(&tracked, &metadata(&[])))?,
+            RowTracking::Supported
+        );
+        assert_eq!(
+            RowTracking::of(&crate::samples::table(&tracked, &on))?,
             RowTracking::Enabled(MaterializedColumns {
                 row_id: "_row-id".to_owned(),
                 row_commit_version: "_row-version".to_owned(),
@@ -226,11 +230,14 @@ mod tests {
         suspended
             .configuration
             .insert("delta.rowTrackingSuspended".to_owned(), Some("true".to_owned()));
-        assert_eq!(RowTracking::of(&tracked, &suspended)?, RowTracking::Suspended);
+        assert_eq!(
+            RowTracking::of(&crate::samples::table(&tracked, &suspended))?,
+            RowTracking::Suspended
+        );
         for key in [ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN] {
             let mut nameless = on.clone();
             nameless.configuration.remove(key);
-            let error = RowTracking::of(&tracked, &nameless).err();
+            let error = RowTracking::of(&crate::samples::table(&tracked, &nameless)).err();
             assert!(
                 error.is_some_and(|error| error.context().contains(&("field", key.into()))),
                 "{key}"

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::TableConfiguration;
 use crate::actions::{Format, Metadata, Protocol};
 
 /// A protocol with the same reader and writer features, if its versions have lists.
@@ -33,4 +34,9 @@ pub(crate) fn metadata(properties: &[(&str, &str)]) -> Metadata {
             .collect(),
         created_time: None,
     }
+}
+
+/// A table with this protocol and metadata.
+pub(crate) fn table(protocol: &Protocol, metadata: &Metadata) -> TableConfiguration {
+    TableConfiguration::new(protocol.clone(), metadata.clone())
 }

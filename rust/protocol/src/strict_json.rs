@@ -160,7 +160,7 @@ fn key_at(text: &str, at: usize) -> Cow<'_, str> {
 }
 
 fn twice(text: &str, at: usize) -> Error {
-    damaged(format!("{:?} stands twice in one object", key_at(text, at)), at)
+    damaged(format!("{:?} occurs twice in one object", key_at(text, at)), at)
 }
 
 fn damaged(what: String, at: usize) -> Error {

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use crate::error::ContextValue;
 use crate::{Error, ErrorKind, Result};
 
 /// The number of a commit, between 0 and `i64::MAX`.
@@ -68,5 +69,11 @@ impl Version {
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl From<Version> for ContextValue {
+    fn from(value: Version) -> Self {
+        Self::Number(value.as_i64())
     }
 }

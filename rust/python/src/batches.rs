@@ -15,11 +15,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::capsule::export_stream;
+use crate::diagnostics::{deliver, has_records};
 use crate::error::{Answer, Raised};
 use crate::fault::guarded;
-use crate::runtime::{SIGNALS, attached, runtime};
+use crate::runtime::{SIGNALS, attached, look_around, runtime};
 
-const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan anew";
+const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan again";
 const OF_A_PARENT: &str = "this iterator was created before the fork and belongs to the parent process: start a new scan in this process";
 
 /// A stream and the process that started it. Its reads run on threads of that process: in a child of `fork` they never
@@ -87,8 +88,13 @@ fn wait_for(stream: &mut BatchStream, looks: bool) -> Answer<Option<Result<Recor
     loop {
         let next = runtime.block_on(async { tokio::time::timeout(SIGNALS, stream.next()).await });
         match next {
-            Ok(next) => return Ok(next),
-            Err(_) if looks => attached(|py| py.check_signals())?,
+            Ok(next) => {
+                if looks && has_records() {
+                    attached(look_around)?;
+                }
+                return Ok(next);
+            }
+            Err(_) if looks => attached(look_around)?,
             Err(_) => {}
         }
     }
@@ -249,12 +255,14 @@ impl BatchReader {
             // Ending the iterator here would look like the end of the data.
             Reading::Taken => return Err(PyRuntimeError::new_err(INTERRUPTED).into()),
         };
-        let (batches, held) = guarded(|| {
+        let read = guarded(|| {
             py.detach(move || {
                 let batches = held.next_batches()?;
                 Ok((batches, held))
             })
-        })?;
+        });
+        deliver(py);
+        let (batches, held) = read?;
         self.replace(if batches.is_empty() {
             Reading::Done
         } else {

@@ -53,6 +53,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let named = PyDict::new(py);
     named.set_item("context", context)?;
     named.set_item("hint", error.hint_text())?;
+    named.set_item("retryable", error.is_retryable())?;
     Ok(PyErr::from_value(class.call((error.message(),), Some(&named))?))
 }
 

@@ -5,15 +5,18 @@
 
 mod arrow_table;
 mod batches;
+mod called_transaction;
 mod capsule;
 mod changes;
 mod check;
 mod commit;
 mod commit_files;
 mod commit_options;
+mod diagnostics;
 mod error;
 mod fault;
 mod handover;
+mod predicate;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod runtime;
@@ -63,6 +66,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
         module.add_function(wrap_pyfunction!(witness::witness_reset, module)?)?;
     }
+    module.add_function(wrap_pyfunction!(diagnostics::set_log_level, module)?)?;
     #[cfg(feature = "provoke")]
     {
         module.add_function(wrap_pyfunction!(provoke::panics, module)?)?;

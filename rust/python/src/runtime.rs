@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
+use crate::diagnostics::deliver;
 use crate::error::{Answer, Raised, broken};
 use crate::fault::guarded;
 
@@ -184,12 +185,19 @@ where
                 }
                 attached(|py| {
                     tell(py)?;
-                    py.check_signals()
+                    look_around(py)
                 })?;
             }
         });
+        deliver(py);
         waited?.map_err(Raised::from)
     })
+}
+
+/// Does what a waiting thread does from time to time: passes on log records, and checks for Ctrl-C.
+pub(crate) fn look_around(py: Python<'_>) -> PyResult<()> {
+    deliver(py);
+    py.check_signals()
 }
 
 /// Runs a function attached to the interpreter; does nothing after the interpreter has shut down.

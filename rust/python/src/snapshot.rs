@@ -13,6 +13,7 @@ use crate::arrow_table::ArrowTable;
 use crate::error::{Answer, broken};
 use crate::fault::guarded;
 use crate::handover::HandOver;
+use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::scan::Scan;
 use crate::schema::Schema;
@@ -114,9 +115,9 @@ impl Snapshot {
         } else {
             WithStatistics::None
         };
-        let (snapshot, predicate) = (self.snapshot.clone(), predicate.map(str::to_owned));
+        let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         let (schema, batches) = wait(py, async move {
-            deltaic_table::scan::list_files(&snapshot, predicate.as_deref(), statistics).await
+            deltaic_table::scan::list_files(&snapshot, predicate.as_ref(), statistics).await
         })?;
         Ok(ArrowTable { schema, batches })
     }
@@ -137,10 +138,10 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*, predicate=None))]
-    fn hand_over(&self, py: Python<'_>, predicate: Option<String>) -> Answer<HandOver> {
-        let snapshot = self.snapshot.clone();
+    fn hand_over(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<HandOver> {
+        let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         wait(py, async move {
-            deltaic_table::handover::HandOver::try_new(&snapshot, predicate.as_deref()).await
+            deltaic_table::handover::HandOver::try_new(&snapshot, predicate.as_ref()).await
         })
         .map(HandOver)
     }
@@ -154,7 +155,7 @@ impl Snapshot {
     fn scan(
         &self,
         columns: Option<Vec<String>>,
-        predicate: Option<String>,
+        predicate: Option<&str>,
         limit: Option<i64>,
         batch_size: Option<i64>,
         row_ids: bool,
@@ -163,7 +164,7 @@ impl Snapshot {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
         let options = ScanOptions {
             columns,
-            predicate,
+            predicate: parsed(predicate)?,
             limit,
             batch_size,
             row_ids,

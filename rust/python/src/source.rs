@@ -13,9 +13,10 @@ use deltaic_protocol::Result;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
+use crate::diagnostics::deliver;
 use crate::error::{Answer, Raised};
 use crate::fault::guarded;
-use crate::runtime::{Event, Work, attached, of_a_parent};
+use crate::runtime::{Event, Work, attached, look_around, of_a_parent};
 
 /// The time that interrupted work may take to delete the files it has written.
 const GRACE: Duration = Duration::from_secs(5);
@@ -67,7 +68,7 @@ where
                 let looked = match work.next()? {
                     Some(Event::Done(answer)) => return Ok(answer),
                     Some(Event::Asked(())) => give_next(&mut *rows, &give, &mut at_its_rows, &work),
-                    None => attached(|py| py.check_signals()),
+                    None => attached(look_around),
                 };
                 if work.is_inherited() {
                     // The lock inside may be held by a thread that does not exist in this process.
@@ -83,6 +84,7 @@ where
                 }
             }
         });
+        deliver(py);
         waited?.map_err(Raised::from)
     })
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::clock::pause_by_chance;
 use deltaic_log::history::history;
 use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
@@ -15,9 +14,10 @@ use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::write::append_stream;
+use deltaic_table::transaction::append_stream;
 use pyo3::prelude::*;
 
+use crate::called_transaction::run_with_function;
 use crate::capsule::{BatchesIn, FieldIn, SchemaIn};
 use crate::changes::{Changes, End, Question, plan};
 use crate::check::{self, Report};
@@ -245,13 +245,21 @@ impl Table {
 
     #[expect(
         clippy::unused_self,
-        reason = "a verb of a table for which others were quicker"
+        reason = "a verb of a table, whose newest snapshot its face keeps"
     )]
-    fn pause(&self, py: Python<'_>, nth: usize) -> Answer<()> {
-        wait(py, async move {
-            pause_by_chance(nth).await;
-            Ok(())
-        })
+    #[pyo3(signature = (known, function, *, operation, max_runs, options))]
+    fn run_transaction(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        function: Py<PyAny>,
+        operation: &str,
+        max_runs: usize,
+        options: CommitOptions,
+    ) -> Answer<Option<Commit>> {
+        let operation = guarded(|| Ok(deltaic_table::transaction::operation(operation)?))?;
+        let committed = run_with_function(py, &known, function, operation, max_runs, options.parse()?)?;
+        Ok(committed.map(Commit::from))
     }
 
     #[pyo3(signature = (changes, types, *, options, known))]

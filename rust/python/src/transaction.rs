@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::snapshot::WithStatistics;
+use deltaic_log::transaction::OwnerProcess;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::{TableTransaction, operation};
-use deltaic_table::write::OwnerProcess;
+use deltaic_table::transaction::{GivenFile, TableTransaction, operation};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -17,6 +17,7 @@ use crate::commit::Commit;
 use crate::commit_options::CommitOptions;
 use crate::error::Answer;
 use crate::fault::guarded;
+use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
@@ -39,6 +40,20 @@ impl Transaction {
             snapshot,
             allowed_roots: known.allowed_roots.clone(),
         })
+    }
+
+    /// A transaction that others commit.
+    pub(crate) fn of_staged(
+        staged: Arc<Mutex<TableTransaction>>,
+        snapshot: deltaic_log::Snapshot,
+        allowed_roots: Vec<String>,
+    ) -> Self {
+        Self {
+            owner: OwnerProcess::current(),
+            staged,
+            snapshot,
+            allowed_roots,
+        }
     }
 
     /// Returns the transaction if this process began it. A child of `fork` does not touch the lock, which a thread that
@@ -78,24 +93,24 @@ impl Transaction {
     }
 
     #[pyo3(signature = (*, predicate=None))]
-    fn read(&self, py: Python<'_>, predicate: Option<String>) -> Answer<()> {
-        let staged = self.own()?;
+    fn read(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<()> {
+        let (staged, predicate) = (self.own()?, parsed(predicate)?);
         wait(
             py,
-            async move { staged.lock().await.read(predicate.as_deref()).await },
+            async move { staged.lock().await.read(predicate.as_ref()).await },
         )
     }
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
-    fn files(&self, py: Python<'_>, predicate: Option<String>, stats: bool) -> Answer<ArrowTable> {
-        let staged = self.own()?;
+    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
+        let (staged, predicate) = (self.own()?, parsed(predicate)?);
         let statistics = match stats {
             true => WithStatistics::All,
             false => WithStatistics::None,
         };
         let (schema, batches) = wait(py, async move {
             let mut staged = staged.lock().await;
-            staged.files(predicate.as_deref(), statistics).await
+            staged.files(predicate.as_ref(), statistics).await
         })?;
         Ok(ArrowTable { schema, batches })
     }
@@ -112,9 +127,10 @@ impl Transaction {
         })
     }
 
-    fn add(&self, py: Python<'_>, files: String) -> Answer<()> {
+    fn add(&self, py: Python<'_>, files: &str) -> Answer<()> {
         let staged = self.own()?;
-        wait(py, async move { staged.lock().await.add(&files).await })
+        let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
+        wait(py, async move { staged.lock().await.add(files).await })
     }
 
     fn alter(&self, py: Python<'_>, changes: &str, types: Vec<FieldIn>) -> Answer<()> {

@@ -42,14 +42,17 @@ impl RowProof for Rows {
                 ScanOptions {
                     columns: Some(Vec::new()),
                     // A row for which a constraint is NULL violates it.
-                    predicate: Some(format!("({}) IS NOT TRUE", parse_predicate(expression)?)),
+                    predicate: Some(parse_predicate(&format!(
+                        "({}) IS NOT TRUE",
+                        parse_predicate(expression)?
+                    ))?),
                     allowed_roots: self.allowed_roots.clone(),
                     ..ScanOptions::default()
                 },
             );
             let scan = scan.map_err(|error| match error.kind() {
                 ErrorKind::InvalidPredicate => error.hint(
-                    "the rows that are there are looked at: add the constraint in a commit behind the other changes",
+                    "existing rows must be checked: add the constraint in a commit after the other changes",
                 ),
                 _ => error,
             })?;
@@ -62,7 +65,7 @@ impl RowProof for Rows {
                 .with("constraint", name)
                 .with("rows", rows)
                 .hint(format!(
-                    "see them by the predicate ({expression}) IS NOT TRUE, and mend or delete them first"
+                    "see them by the predicate ({expression}) IS NOT TRUE, and correct or delete them first"
                 ))),
             }
         })

@@ -6,10 +6,49 @@
 //! * Altering: [`alter::alter`] verifies changes that depend on the rows.
 //! * Change feed: [`changes::Changes`] plans tasks from the commits of a range.
 //! * Checking: [`check::check`] reports what is wrong with a table.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+//! use deltaic_log::snapshot::LoadOptions;
+//! use deltaic_log::transaction::{CommitOptions, NewTable, create};
+//! use deltaic_log::{Snapshot, TableLocation};
+//! use deltaic_protocol::expr::parse_predicate;
+//! use deltaic_protocol::schema::schema_from_arrow;
+//! use deltaic_table::read::stream_scan;
+//! use deltaic_table::scan::{Scan, ScanOptions};
+//! use deltaic_table::transaction::append_stream;
+//! use futures::TryStreamExt;
+//!
+//! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+//! # tokio::spawn(async {
+//! let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+//! let rows = RecordBatch::try_from_iter_with_nullable([("id", ids, true)])?;
+//! let location = Arc::new(TableLocation::parse("memory:///ferries", Vec::new())?);
+//! let options = CommitOptions::default();
+//! create(&location, NewTable::of(schema_from_arrow(&rows.schema())?), &options).await?;
+//!
+//! let snapshot = Snapshot::load(location, None, LoadOptions::default()).await?;
+//! let batches = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
+//! append_stream(&snapshot, Box::new(batches), options).await?;
+//!
+//! let scan = Scan::try_new(
+//!     snapshot.refresh().await?,
+//!     ScanOptions {
+//!         predicate: Some(parse_predicate("id > 1")?),
+//!         ..ScanOptions::default()
+//!     },
+//! )?;
+//! let found: Vec<RecordBatch> = stream_scan(&scan).await?.try_collect().await?;
+//! assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 2);
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(()) }).await.unwrap() }).unwrap();
+//! ```
 
 pub mod alter;
 pub mod changes;
 pub mod check;
+mod explain;
 pub mod handover;
 pub mod read;
 pub mod scan;

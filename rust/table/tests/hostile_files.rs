@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
+use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_table::read::stream_scan;
@@ -127,7 +128,7 @@ async fn a_file_of_any_bytes_is_read_or_refused() -> Result<()> {
 /// Number of rows; `None` if the file is rejected.
 async fn rows_or_refusal(snapshot: &Snapshot, predicate: Option<&str>, number: u64) -> Result<Option<usize>> {
     let options = ScanOptions {
-        predicate: predicate.map(str::to_owned),
+        predicate: predicate.map(|text| parse_predicate(text).expect("a predicate")),
         ..ScanOptions::default()
     };
     MEMORY.reset_peak_usage();

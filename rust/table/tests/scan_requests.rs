@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
+use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};
@@ -86,7 +87,7 @@ async fn read(table: &TableBuilder, snapshot: &Snapshot, options: ScanOptions) -
 fn asked(columns: &[&str], predicate: Option<&str>, limit: Option<usize>) -> ScanOptions {
     ScanOptions {
         columns: Some(columns.iter().map(|name| (*name).to_owned()).collect()),
-        predicate: predicate.map(str::to_owned),
+        predicate: predicate.map(|text| parse_predicate(text).expect("a predicate")),
         limit,
         ..ScanOptions::default()
     }

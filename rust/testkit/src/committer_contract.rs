@@ -55,6 +55,7 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
                 Outcome::Lost(_) => {}
                 Outcome::NotSynced(_, why) => panic!("a store without faults syncs: {why}"),
                 Outcome::Withdrawn(_) => panic!("nobody cleans up"),
+                Outcome::Taken(_) => panic!("a store without faults gets one request"),
                 Outcome::Unknown(_) => panic!("a store without faults knows what became of a commit"),
             }
         }
@@ -156,7 +157,7 @@ pub async fn is_honest(
         }
         (Ok(Outcome::Withdrawn(_)), _) => assert!(found.is_none(), "{how}: it was committed"),
         // This very proposal already took the name; a reader of the version finds it.
-        (Ok(Outcome::Lost(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
+        (Ok(Outcome::Lost(_) | Outcome::Taken(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
         (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: it was taken"),
         (Ok(Outcome::Unknown(_)), Failed::Before) => {}
     }

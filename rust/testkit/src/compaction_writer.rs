@@ -35,7 +35,7 @@ pub fn compaction(commits: &[Vec<Value>], from: usize, to: usize, form: Compacti
         metadata["id"] = json!("another table");
         actions = vec![
             json!({ "metaData": metadata }),
-            crate::table_builder::add("another.parquet", None),
+            crate::file_actions::add("another.parquet", None),
         ];
     }
     let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();

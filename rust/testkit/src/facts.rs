@@ -249,7 +249,7 @@ fn each_row<T>(
         for row in 0..batch.num_rows() {
             let key = (shortest(&text(batch, "path", row)?), vector_id(batch, row)?);
             if all.insert(key.clone(), facts(batch, row)?).is_some() {
-                return Err(wrong(&format!("{key:?} stands twice")));
+                return Err(wrong(&format!("{key:?} is listed twice")));
             }
         }
     }

@@ -4,6 +4,7 @@
 
 mod action_parquet;
 pub mod catalog;
+mod checkpoint_form;
 pub mod checkpoint_reader;
 pub mod checkpoint_writer;
 pub mod checksum_writer;
@@ -12,9 +13,11 @@ pub mod compaction_writer;
 pub mod data_file;
 pub mod facts;
 pub mod fault;
+mod file_actions;
 pub mod hold;
 pub mod hostile;
 pub mod listing_form;
+mod log_state;
 mod opened;
 pub mod oracle;
 pub mod own_commits;

@@ -20,7 +20,7 @@ use crate::table_builder::TableBuilder;
 
 /// An empty transaction on a table with any features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
-    Transaction::try_new(snapshot, Operation::Write, |_, _, _| Ok(()))
+    Transaction::try_new(snapshot, Operation::Write, |_| Ok(()))
 }
 
 /// Options of a commit without post-commit maintenance.

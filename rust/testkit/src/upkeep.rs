@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::checkpoint_writer::{CheckpointForm, Layout, checkpoint};
 use crate::checksum_writer::{ChecksumForm, checksum};
 use crate::compaction_writer::{CompactionForm, compaction, tear};
+use crate::log_state::Written;
 use crate::oracle::replay;
 use crate::table_builder::TableBuilder;
 
@@ -57,27 +58,6 @@ pub enum Upkeep {
     Hint(HintForm),
     /// Deletes everything before the newest complete checkpoint.
     CleanUp(LastCommit),
-}
-
-/// A checkpoint that was written.
-#[derive(Clone, Debug)]
-pub(crate) struct Written {
-    version: usize,
-    files: Vec<String>,
-    actions: usize,
-    form: CheckpointForm,
-    is_whole: bool,
-}
-
-/// The state of the log apart from the commits.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
-    checkpoints: Vec<Written>,
-    oldest_checkpoint: Option<usize>,
-    number: usize,
-    compactions: Vec<(usize, String)>,
-    /// The first commit that still exists.
-    first_commit: usize,
 }
 
 impl TableBuilder {

@@ -10,9 +10,9 @@ mod removed_values;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::actions::{Cdc, Metadata, Protocol};
+use deltaic_protocol::actions::Cdc;
 use deltaic_protocol::deletion_vector::Descriptor;
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Result, TableConfiguration, Version};
 
 use self::range::Range;
 use crate::listing::Listing;
@@ -69,36 +69,10 @@ pub struct CommitChanges {
     pub removes: Vec<ChangedFile>,
     /// Change data files; if there are any, they contain all changes of the version.
     pub cdc: Vec<Cdc>,
-    /// The table configuration before the version, with which removed files were written.
-    pub before: TableForm,
-    /// The table configuration as of the version.
-    pub after: TableForm,
-}
-
-/// Protocol and metadata of a table.
-#[derive(Clone, Debug)]
-pub struct TableForm {
-    /// The protocol.
-    pub protocol: Arc<Protocol>,
-    /// The metadata.
-    pub metadata: Arc<Metadata>,
-}
-
-impl TableForm {
-    /// Whether both share the same protocol and metadata.
-    #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.protocol, &other.protocol) && Arc::ptr_eq(&self.metadata, &other.metadata)
-    }
-}
-
-impl From<&Snapshot> for TableForm {
-    fn from(snapshot: &Snapshot) -> Self {
-        Self {
-            protocol: Arc::new(snapshot.protocol().clone()),
-            metadata: Arc::new(snapshot.metadata().clone()),
-        }
-    }
+    /// The table configuration before the version, with which removed files were written; without domains.
+    pub before: TableConfiguration,
+    /// The table configuration as of the version; without domains.
+    pub after: TableConfiguration,
 }
 
 /// The changes of the versions of a range.
@@ -153,7 +127,7 @@ pub async fn read_commits(
     location: &Arc<TableLocation>,
     (first, last): (Version, Version),
     told_by: ToldBy,
-    known: Option<TableForm>,
+    known: Option<TableConfiguration>,
     options: LoadOptions,
 ) -> Result<Vec<CommitChanges>> {
     // Commit times and the previous configuration, unless it is known, require a listing of the whole log.

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use futures::{StreamExt, TryStreamExt};
 
 use super::commit::{Commit, FileAction, read_commit};
 use super::live_paths::LivePaths;
 use super::removed_values::{fill_values, lacks_values, partition_names};
-use super::{CommitChanges, TableForm, ToldBy};
-use crate::history::{
-    adjusted_file_times, in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state,
-};
+use super::{CommitChanges, ToldBy};
+use crate::file_times::adjusted_file_times;
+use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state};
 use crate::listing::{Listing, LogFile};
 use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table, version_not_found};
@@ -47,7 +46,7 @@ impl<'a> Range<'a> {
         if first > last {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("changes from version {first} to {last}: the first is behind the last"),
+                format!("changes from version {first} to {last}: the first is greater than the last"),
             ));
         }
         let files: Vec<Arc<LogFile>> = listing
@@ -70,7 +69,7 @@ impl<'a> Range<'a> {
     pub(super) async fn read(
         &self,
         told_by: ToldBy,
-        known: Option<TableForm>,
+        known: Option<TableConfiguration>,
         options: LoadOptions,
     ) -> Result<Vec<CommitChanges>> {
         let (location, listing, first) = (self.location, self.listing, self.first);
@@ -83,8 +82,8 @@ impl<'a> Range<'a> {
         };
         let base = async {
             match known {
-                Some(form) => Ok((form, true)),
-                None => form_before(location, listing, first, options).await,
+                Some(table) => Ok((table, true)),
+                None => configuration_before(location, listing, first, options).await,
             }
         };
         let reads: Vec<_> = self
@@ -97,7 +96,7 @@ impl<'a> Range<'a> {
             .try_collect::<Vec<Commit>>();
         let (times, base, commits) = futures::try_join!(times, base, commits)?;
         let file_times = adjusted_file_times(listing, &times);
-        let (mut form, is_before) = base;
+        let (mut table, is_before) = base;
         // Removed files are read with the configuration before their removal.
         if let Some(commit) = commits
             .first()
@@ -122,17 +121,17 @@ impl<'a> Range<'a> {
         let mut formed = Vec::with_capacity(commits.len());
         let mut any_lacks = false;
         for mut commit in commits {
-            let mut after = form.clone();
+            let mut after = table.clone();
             if let Some(newer) = commit.actions.protocol.take() {
-                after.protocol = Arc::new(newer);
+                after.set_protocol(newer);
             }
             if let Some(newer) = commit.actions.metadata.take() {
-                after.metadata = Arc::new(newer);
+                after.set_metadata(newer);
             }
             // The first commit of a table has no configuration before it.
             let before = match commit.version {
                 Version::ZERO => after.clone(),
-                _ => form,
+                _ => table,
             };
             let names = partition_names(&before)?;
             any_lacks |= told_by != ToldBy::Adds
@@ -141,7 +140,7 @@ impl<'a> Range<'a> {
                     .files
                     .iter()
                     .any(|action| lacks_values(action, &names));
-            form = after.clone();
+            table = after.clone();
             formed.push((commit, before, after, names));
         }
         let mut live = if any_lacks || told_by == ToldBy::Standing {
@@ -189,18 +188,18 @@ impl<'a> Range<'a> {
 
 /// Returns the table configuration before a version, and true; if the log before it was cleaned up, the
 /// configuration as of the version, and false.
-async fn form_before(
+async fn configuration_before(
     location: &Arc<TableLocation>,
     listing: &Listing,
     first: Version,
     options: LoadOptions,
-) -> Result<(TableForm, bool)> {
+) -> Result<(TableConfiguration, bool)> {
     let before = Version::try_new(first.as_i64().saturating_sub(1)).unwrap_or(first);
     let mut found = None;
     for version in [before, first] {
         match read_table_state(location, listing, version, options).await {
-            Ok(Some(form)) => {
-                found = Some((form, version == before));
+            Ok(Some(table)) => {
+                found = Some((table, version == before));
                 break;
             }
             Ok(None) => {}
@@ -209,16 +208,15 @@ async fn form_before(
             Err(error) => return Err(error),
         }
     }
-    let ((protocol, metadata), is_before) = found.ok_or_else(|| {
+    found.ok_or_else(|| {
         Error::new(
             ErrorKind::CorruptLog,
-            format!("what the table was at version {first} cannot be told: the log before it is not whole"),
+            format!("the table configuration at version {first} is unknown: the log before it is incomplete"),
         )
         .with("table", location.uri())
         .with("version", first)
         .hint("ask for changes from a later version")
-    })?;
-    Ok((TableForm { protocol, metadata }, is_before))
+    })
 }
 
 /// Verifies that all commits of a range exist.
@@ -253,7 +251,7 @@ fn ensure_whole(listing: &Listing, files: &[Arc<LogFile>], first: Version, last:
 fn gone(version: Version) -> Error {
     Error::new(
         ErrorKind::VersionNotFound,
-        format!("the commit of version {version} is not in the log, so what it changed cannot be told"),
+        format!("the commit of version {version} is not in the log, so its changes are unknown"),
     )
     .with("version", version)
 }

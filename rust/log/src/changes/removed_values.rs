@@ -1,17 +1,16 @@
 //! The partition values of removed files, which writers may omit.
 
-use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::TableForm;
 use super::commit::FileAction;
 use super::live_paths::LivePaths;
 
 /// Returns the names of the partition columns as file actions use them.
-pub(super) fn partition_names(form: &TableForm) -> Result<Vec<String>> {
-    let schema = form.metadata.schema()?;
-    let mode = ColumnMappingMode::of(&form.protocol, &form.metadata)?;
-    let columns = form.metadata.partition_columns.iter();
+pub(super) fn partition_names(table: &TableConfiguration) -> Result<Vec<String>> {
+    let schema = table.schema()?;
+    let mode = table.column_mapping()?;
+    let columns = table.metadata().partition_columns.iter();
     let in_log = columns.map(|name| match schema.field(name) {
         Some(field) => name_in_log(field, mode).to_owned(),
         None => name.clone(),

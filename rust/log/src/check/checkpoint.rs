@@ -157,7 +157,10 @@ impl CheckpointExaminer<'_> {
         state: &mut State,
         say: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<()> {
-        let schema = state.form.as_ref().map(|form| form.schema.clone());
+        let schema = state
+            .requirements
+            .as_ref()
+            .map(|required| required.schema.clone());
         let files = &mut state.files;
         let take = &mut |key: &LogicalFileKey<'_>, text: Option<&str>, num_records: Option<i64>| {
             let mut judged = text.map_or_else(Judged::default, |text| judge(text, schema.as_ref()));

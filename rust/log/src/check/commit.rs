@@ -22,8 +22,9 @@ use super::diagnosis::{
 };
 use super::file_action::{judge_add, judge_tombstone};
 use super::file_table::FileEntry;
-use super::finding::{Finding, Findings, Severity};
+use super::finding::{Finding, Findings};
 use super::fingerprint::Fingerprint;
+use super::severity::Severity;
 use super::state::{State, Touched};
 use super::statistics::judge;
 use crate::decode::action_text::{ActionText, Line};
@@ -74,9 +75,9 @@ pub(super) async fn examine_commit(
         first_line: 0,
     };
     // The order within a commit has no meaning: protocol and metadata may follow the files they apply to.
-    let mut form = Form::default();
-    text.for_each_line(&mut |_, line| form.look(&line)).await?;
-    reader.take_form(form);
+    let mut found = FoundConfiguration::default();
+    text.for_each_line(&mut |_, line| found.look(&line)).await?;
+    reader.take_configuration(found);
     text.for_each_line(&mut |number, line| reader.take_line(number, &line))
         .await?;
     reader.finish();
@@ -85,12 +86,12 @@ pub(super) async fn examine_commit(
 
 /// The protocol and metadata of a commit.
 #[derive(Default)]
-struct Form {
+struct FoundConfiguration {
     protocols: Vec<Protocol>,
     metadata: Vec<Metadata>,
 }
 
-impl Form {
+impl FoundConfiguration {
     fn look(&mut self, line: &Line<'_>) {
         let Line::Text(line) = line else { return };
         let start = line.get(..NAME_BYTES).unwrap_or(line);
@@ -116,10 +117,10 @@ impl CommitReader<'_> {
         self.say(finding);
     }
 
-    fn take_form(&mut self, form: Form) {
+    fn take_configuration(&mut self, found: FoundConfiguration) {
         for (what, count) in [
-            ("protocol", form.protocols.len()),
-            ("metaData", form.metadata.len()),
+            ("protocol", found.protocols.len()),
+            ("metaData", found.metadata.len()),
         ] {
             if count > 1 {
                 let said = format!("there are {count} {what} actions");
@@ -129,8 +130,8 @@ impl CommitReader<'_> {
         let (path, version) = (self.path.clone(), self.version);
         let findings = &mut *self.findings;
         self.state.take_form(
-            form.protocols.into_iter().next_back(),
-            form.metadata.into_iter().next_back(),
+            found.protocols.into_iter().next_back(),
+            found.metadata.into_iter().next_back(),
             |finding| findings.add(finding.at(path.as_str()).of_version(version)),
         );
     }
@@ -231,7 +232,10 @@ impl CommitReader<'_> {
         if let Some(raw) = add.stats {
             match serde_json::from_str::<Cow<'_, str>>(raw.get()) {
                 Ok(text) => {
-                    let judged = judge(&text, self.state.form.as_ref().map(|form| &form.schema));
+                    let judged = judge(
+                        &text,
+                        self.state.requirements.as_ref().map(|required| &required.schema),
+                    );
                     file.num_records = judged.num_records;
                     file.statistics = Some(Fingerprint::of(&text));
                     found.extend(judged.faults);
@@ -242,7 +246,7 @@ impl CommitReader<'_> {
         }
         judge_add(
             &file,
-            self.state.form.as_ref(),
+            self.state.requirements.as_ref(),
             &mut self.state.known,
             &mut |finding| found.push(finding),
         );
@@ -304,9 +308,9 @@ impl CommitReader<'_> {
     }
 
     fn judge_time(&mut self) {
-        let form = self.state.form.as_ref();
-        let needs_one = form
-            .and_then(|form| form.in_commit_timestamps)
+        let required = self.state.requirements.as_ref();
+        let needs_one = required
+            .and_then(|required| required.in_commit_timestamps)
             .is_some_and(|times| times.source(self.version) == TimestampSource::InCommit);
         if !needs_one || self.is_damaged {
             return;

@@ -42,7 +42,7 @@ pub(super) async fn examine_compaction(
     let mut say = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
     if first >= last {
         let said =
-            format!("its range is from {first} to {last}: a compaction file stands for two commits or more");
+            format!("its range is from {first} to {last}: a compaction file replaces two commits or more");
         return say(Finding::new(&REVERSED_COMPACTION, said));
     }
     let mut theirs = Words::default();

@@ -9,7 +9,8 @@ use deltaic_protocol::partition::values_of_row;
 
 use super::diagnosis::{BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT};
 use super::file_table::are_same_values;
-use super::finding::{Finding, Severity};
+use super::finding::Finding;
+use super::severity::Severity;
 use super::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;

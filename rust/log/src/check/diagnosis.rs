@@ -1,6 +1,6 @@
 //! All diagnoses of a check: one row per code, with the meaning for the user and the remedy.
 
-use super::finding::Severity;
+use super::severity::Severity;
 
 /// A kind of finding.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use super::diagnosis::{
     BAD_DELETION_VECTOR, BAD_FILE_SIZE, BAD_PARTITION_VALUE, DELETION_VECTOR_WITHOUT_FEATURE,
     IMPOSSIBLE_STATISTICS, MISSING_PARTITION_VALUE, ODD_TOMBSTONE_TIME,
 };
+use super::file_requirements::FileRequirements;
 use super::file_table::{FileEntry, PartitionValues};
 use super::finding::Finding;
-use super::table_form::TableForm;
 
 /// Tolerance for clocks: a tombstone's time beyond it is in the future.
 const CLOCKS_DIFFER_MS: i64 = 24 * 3_600_000;
@@ -25,14 +25,19 @@ impl KnownValues {
         self.0.clear();
     }
 
-    fn judge(&mut self, values: &PartitionValues, form: &TableForm) -> Option<Finding> {
+    fn judge(&mut self, values: &PartitionValues, requirements: &FileRequirements) -> Option<Finding> {
         let known = self.0.entry(PartitionValues::clone(values));
-        known.or_insert_with(|| judge_values(values, form)).clone()
+        known
+            .or_insert_with(|| judge_values(values, requirements))
+            .clone()
     }
 }
 
-fn judge_values(values: &BTreeMap<String, Option<String>>, form: &TableForm) -> Option<Finding> {
-    form.partition_columns.iter().find_map(|column| {
+fn judge_values(
+    values: &BTreeMap<String, Option<String>>,
+    requirements: &FileRequirements,
+) -> Option<Finding> {
+    requirements.partition_columns.iter().find_map(|column| {
         let error = value_of(column, values).err()?;
         Some(if values.contains_key(&column.name) {
             Finding::of(&BAD_PARTITION_VALUE, &error)
@@ -45,7 +50,7 @@ fn judge_values(values: &BTreeMap<String, Option<String>>, form: &TableForm) -> 
 /// Validates an added file.
 pub(super) fn judge_add(
     file: &FileEntry,
-    form: Option<&TableForm>,
+    requirements: Option<&FileRequirements>,
     known: &mut KnownValues,
     say: &mut dyn FnMut(Finding),
 ) {
@@ -65,11 +70,11 @@ pub(super) fn judge_add(
             say(Finding::new(&IMPOSSIBLE_STATISTICS, what).in_field("numRecords"));
         }
     }
-    let Some(form) = form else { return };
-    if let Some(finding) = known.judge(&file.partition_values, form) {
+    let Some(requirements) = requirements else { return };
+    if let Some(finding) = known.judge(&file.partition_values, requirements) {
         say(finding);
     }
-    if file.deletion_vector.is_some() && !form.has_deletion_vectors {
+    if file.deletion_vector.is_some() && !requirements.has_deletion_vectors {
         let what = "the file has a deletion vector, and the protocol lacks the feature deletionVectors";
         say(Finding::new(&DELETION_VECTOR_WITHOUT_FEATURE, what).in_field("add.deletionVector"));
     }

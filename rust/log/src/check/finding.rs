@@ -1,4 +1,4 @@
-//! Findings of a check and their severity.
+//! Findings of a check.
 
 use std::collections::BTreeMap;
 
@@ -6,32 +6,10 @@ use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::{Error, Version};
 
 use super::diagnosis::Diagnosis;
+use super::severity::Severity;
 
 /// How many findings of one code are stored; further ones are only counted.
 pub const KEPT_OF_A_CODE: usize = 20;
-
-/// Severity of a finding, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Information; nothing is wrong.
-    Info,
-    /// An optional file is wrong, or something that readers ignore: the table's versions can be read.
-    Warning,
-    /// The log itself is wrong: versions or rows cannot be read, or readers return different results.
-    Damage,
-}
-
-impl Severity {
-    /// `info`, `warning` or `damage`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Damage => "damage",
-        }
-    }
-}
 
 /// A single finding.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use super::diagnosis::{
     FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, NO_REGULAR_FILE, ORPHANED_SIDECAR,
     STAGED_COMMIT, TEMPORARY_FILE, UNREADABLE_FILE,
 };
-use super::finding::{Finding, Findings, Severity};
+use super::finding::{Finding, Findings};
+use super::severity::Severity;
 use crate::listing::{Listing, LogFile, list_folder};
 use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table};
@@ -129,7 +130,7 @@ impl LogFolder {
             findings.add(
                 Finding::new(
                     &FOLDER_AS_COMMIT,
-                    "what stands at a commit's place is no regular file",
+                    "there is no regular file at the path of a commit",
                 )
                 .at(LogPath::commit(*version))
                 .of_version(*version),
@@ -139,7 +140,7 @@ impl LogFolder {
             findings.add(Finding::of(&UNREADABLE_FILE, error));
         }
         for (name, version) in &self.no_files {
-            let said = "what has this name is no regular file";
+            let said = "there is no regular file with this name";
             let finding = Finding::new(&NO_REGULAR_FILE, said).at(format!("{LOG_FOLDER}/{name}"));
             findings.add(finding.of_version(*version));
         }
@@ -233,7 +234,7 @@ fn judge_name(name: &str) -> Option<Finding> {
         || lower.starts_with('.') && lower.contains(".json.")
         || lower.starts_with("_commit_") && lower.contains(".tmp");
     if is_temporary {
-        return Some(Finding::new(&TEMPORARY_FILE, "a file that a writer left behind"));
+        return Some(Finding::new(&TEMPORARY_FILE, "a stale file of a writer"));
     }
     let digits = name.bytes().take_while(u8::is_ascii_digit).count();
     let ending = [".json", ".crc", ".parquet"]

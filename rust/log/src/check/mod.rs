@@ -13,6 +13,7 @@ mod compaction;
 mod compare;
 pub mod diagnosis;
 mod file_action;
+mod file_requirements;
 mod file_table;
 mod finding;
 mod fingerprint;
@@ -22,9 +23,9 @@ mod places;
 mod progress;
 mod row_ids;
 mod seed;
+mod severity;
 mod state;
 mod statistics;
-mod table_form;
 mod walk;
 
 use std::collections::{BTreeMap, HashSet};
@@ -34,8 +35,9 @@ use deltaic_protocol::{Result, Version};
 
 pub use self::diagnosis::Diagnosis;
 pub use self::file_table::FileEntry;
-pub use self::finding::{Finding, Findings, KEPT_OF_A_CODE, Severity};
+pub use self::finding::{Finding, Findings, KEPT_OF_A_CODE};
 pub use self::progress::{Progress, Stage};
+pub use self::severity::Severity;
 
 use self::compaction::examine_compaction;
 use self::folder::LogFolder;

@@ -3,14 +3,18 @@
 //! Protocol: *Row IDs*: every file of a version that enables row tracking has a `baseRowId`.
 
 use super::diagnosis::MISSING_ROW_IDS;
+use super::file_requirements::FileRequirements;
 use super::file_table::FileTable;
 use super::finding::Finding;
-use super::table_form::TableForm;
 use crate::location::without_secrets;
 
 /// Reports live files that lack the fields of row tracking.
-pub(super) fn examine_row_ids(form: Option<&TableForm>, files: &FileTable, mut say: impl FnMut(Finding)) {
-    if !form.is_some_and(|form| form.has_row_ids) {
+pub(super) fn examine_row_ids(
+    requirements: Option<&FileRequirements>,
+    files: &FileTable,
+    mut say: impl FnMut(Finding),
+) {
+    if !requirements.is_some_and(|requirements| requirements.has_row_ids) {
         return;
     }
     let lacking = files.iter().filter(|file| !file.has_row_ids);

@@ -81,9 +81,14 @@ fn seed_batch(
             met: 0,
         };
         let shown = without_secrets(&file.path);
-        judge_add(&file, state.form.as_ref(), &mut state.known, &mut |finding| {
-            say(finding.at(shown.as_str()));
-        });
+        judge_add(
+            &file,
+            state.requirements.as_ref(),
+            &mut state.known,
+            &mut |finding| {
+                say(finding.at(shown.as_str()));
+            },
+        );
         if state.files.insert(file).is_some() {
             say(Finding::new(
                 &BROKEN_CHECKPOINT,

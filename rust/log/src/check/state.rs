@@ -8,9 +8,9 @@ use deltaic_protocol::actions::{CommitInfo, DomainMetadata, LogicalFileKey, Meta
 
 use super::OlderNames;
 use super::file_action::KnownValues;
+use super::file_requirements::{FileRequirements, examine_version};
 use super::file_table::{FileTable, PartitionPool};
 use super::finding::Finding;
-use super::table_form::{TableForm, examine_version};
 
 /// The state of the table at a version, as far as it is known.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) protocol: Option<Protocol>,
     pub(super) metadata: Option<Metadata>,
     /// The configuration from both; `None` if it is invalid or unknown.
-    pub(super) form: Option<TableForm>,
+    pub(super) requirements: Option<FileRequirements>,
     /// The newest action of each application.
     pub(super) txns: BTreeMap<String, Txn>,
     /// The newest action of each domain, without removed domains.
@@ -75,10 +75,10 @@ impl State {
         self.metadata = metadata.or(self.metadata.take());
         self.known.clear();
         examine_version(self.protocol.as_ref(), self.metadata.as_ref(), say);
-        self.form = self
+        self.requirements = self
             .metadata
             .as_ref()
-            .and_then(|metadata| TableForm::of(self.protocol.as_ref(), metadata).ok());
+            .and_then(|metadata| FileRequirements::of(self.protocol.as_ref(), metadata).ok());
     }
 
     /// Records that a path is referred to, though maybe not by the newest version.

@@ -259,7 +259,7 @@ mod tests {
         one(
             r#"{"minValues":{"n":1,"n":2}}"#,
             "stats",
-            "\"n\" stands twice in one object (byte 21)",
+            "\"n\" occurs twice in one object (byte 21)",
         );
         one("[1]", "stats", "the statistics are no JSON object");
         assert_eq!(faults("{").len(), 1);

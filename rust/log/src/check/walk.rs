@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deltaic_protocol::log_path::{LogFileKind, LogPath};
-use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_protocol::{ErrorKind, Result, TableConfiguration, Version};
 use futures::StreamExt;
 
 use super::checkpoint::CheckpointExaminer;
@@ -13,14 +13,15 @@ use super::commit::examine_commit;
 use super::diagnosis::{
     CANNOT_BE_OPENED, MISSING_COMMIT, NO_PROTOCOL_OR_METADATA, UNREADABLE_FILE, UNSUPPORTED_FEATURE,
 };
-use super::finding::{Finding, Findings, Severity};
+use super::file_requirements::examine_newest;
+use super::finding::{Finding, Findings};
 use super::folder::LogFolder;
 use super::hint::{Held, examine_hint};
 use super::places::examine_places;
 use super::progress::Progress;
 use super::row_ids::examine_row_ids;
+use super::severity::Severity;
 use super::state::State;
-use super::table_form::examine_newest;
 use super::{Examination, Examined};
 use crate::clock::now_ms;
 use crate::decode::action_text::ActionText;
@@ -261,7 +262,8 @@ impl<'a> Walk<'a> {
         let mut newest = Findings::default();
         match (&self.state.protocol, &self.state.metadata) {
             (Some(protocol), Some(metadata)) => {
-                examine_newest(protocol, metadata, self.state.domains.values(), &mut newest);
+                let table = TableConfiguration::new(protocol.clone(), metadata.clone());
+                examine_newest(&table, self.state.domains.values(), &mut newest);
             }
             _ if self.state.is_whole => {
                 let said = "the log holds no protocol or no metaData";
@@ -275,7 +277,7 @@ impl<'a> Walk<'a> {
         let findings = &mut self.findings;
         let mut say = |finding: Finding| findings.add(finding.of_version(version));
         examine_places(self.location, &self.state.files, &mut say);
-        examine_row_ids(self.state.form.as_ref(), &self.state.files, &mut say);
+        examine_row_ids(self.state.requirements.as_ref(), &self.state.files, &mut say);
     }
 
     /// Opens the table as a reader does, to compare the result with the findings.

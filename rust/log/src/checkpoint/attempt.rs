@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic_protocol::actions::Sidecar;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 
 use super::CheckpointOptions;
 use super::action_files::{ActionFiles, WrittenActions, sidecar_action};
@@ -106,5 +106,5 @@ impl Attempt<'_> {
 }
 
 fn nothing(relative: &str) -> Error {
-    Error::new(ErrorKind::Internal, "a checkpoint was begun and is not there").with("path", relative)
+    Error::internal("a checkpoint was begun and is not there").with("path", relative)
 }

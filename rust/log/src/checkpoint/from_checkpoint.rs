@@ -14,7 +14,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::columns::{add_schema, failed, remove_schema};
 use super::standing_rows::Retention;
 use super::take_actions::TakeActions;
-use crate::decode::checkpoint::{ActionsFile, Checkpoint, conformed};
+use crate::decode::ActionsFile;
+use crate::decode::checkpoint::{Checkpoint, conformed};
 use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
 

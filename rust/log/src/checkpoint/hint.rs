@@ -5,7 +5,7 @@
 
 use deltaic_protocol::last_checkpoint::{checksum, parse_hint};
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use serde_json::{Map, Value, json};
@@ -65,8 +65,7 @@ pub(super) fn hint_text(hinted: &Hinted) -> Result<String> {
         hint.insert("v2Checkpoint".to_owned(), named);
     }
     let signed = checksum(&Value::Object(hint.clone()).to_string());
-    let signed =
-        signed.map_err(|why| Error::new(ErrorKind::Internal, format!("a hint cannot be signed: {why}")))?;
+    let signed = signed.map_err(|why| Error::internal(format!("a hint cannot be signed: {why}")))?;
     hint.insert("checksum".to_owned(), Value::String(signed));
     Ok(Value::Object(hint).to_string())
 }

@@ -121,6 +121,7 @@ pub struct CheckpointWritten {
 /// in `_delta_log`; `CorruptLog` for an invalid table property, and if the log has changed since the table
 /// was opened; errors of the store. After an error no new checkpoint exists, unless there was no definitive
 /// response to the last request.
+#[tracing::instrument(target = "deltaic::maintenance", name = "write checkpoint", level = "info", skip_all, fields(version = snapshot.version().as_i64()))]
 pub async fn write_checkpoint(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<CheckpointWritten> {
     let written = write(snapshot, options).await;
     written.map_err(|error| {
@@ -130,12 +131,11 @@ pub async fn write_checkpoint(snapshot: &Snapshot, options: &CheckpointOptions) 
 }
 
 async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<CheckpointWritten> {
-    let (protocol, metadata) = (snapshot.protocol(), snapshot.metadata());
-    ensure_checkpointable(protocol, metadata, snapshot.schema())?;
-    let spec = checkpoint_spec(protocol, metadata)?;
+    ensure_checkpointable(snapshot.configuration())?;
+    let spec = checkpoint_spec(snapshot.configuration())?;
     let is_classic = spec == CheckpointSpec::V1 || options.name == CheckpointName::Classic;
     let retention = Retention {
-        tombstone_ms: tombstone_retention_ms(metadata)?,
+        tombstone_ms: tombstone_retention_ms(snapshot.metadata())?,
         now_ms: options.now_ms.unwrap_or_else(now_ms),
     };
     let form = AddForm::of(snapshot)?;

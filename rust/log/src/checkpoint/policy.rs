@@ -2,10 +2,10 @@
 //!
 //! Protocol: *Checkpoints*, *Checkpoint Specs*, *V2 Checkpoint Table Feature*.
 
-use deltaic_protocol::actions::{Metadata, Protocol};
+use deltaic_protocol::actions::Metadata;
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::properties::{integer, text};
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Result, TableConfiguration, Version};
 
 /// The spec of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,8 @@ pub fn checkpoint_is_due(committed: Version, metadata: &Metadata) -> Result<bool
 /// the feature for readers and writers.
 ///
 /// Fails with `CorruptLog` for an unknown policy.
-pub fn checkpoint_spec(protocol: &Protocol, metadata: &Metadata) -> Result<CheckpointSpec> {
+pub fn checkpoint_spec(table: &TableConfiguration) -> Result<CheckpointSpec> {
+    let (protocol, metadata) = (table.protocol(), table.metadata());
     const FEATURE: &str = "v2Checkpoint";
     let policy = text(metadata, "delta.checkpointPolicy")?.unwrap_or_default();
     let binds_readers = protocol
@@ -61,6 +62,7 @@ pub fn checkpoint_spec(protocol: &Protocol, metadata: &Metadata) -> Result<Check
 
 #[cfg(test)]
 mod tests {
+    use deltaic_protocol::actions::Protocol;
     use serde_json::json;
 
     use super::*;
@@ -125,10 +127,20 @@ mod tests {
             (protocol(1, 7, None, Some(with)), &v2, CheckpointSpec::V1),
             (protocol(2, 5, None, None), &v2, CheckpointSpec::V1),
         ] {
-            assert_eq!(checkpoint_spec(&protocol, metadata)?, expected, "{protocol:?}");
+            assert_eq!(
+                checkpoint_spec(&TableConfiguration::new(protocol.clone(), metadata.clone()))?,
+                expected,
+                "{protocol:?}"
+            );
         }
         let wrong = metadata(json!({"delta.checkpointPolicy": "v3"}))?;
-        assert!(checkpoint_spec(&protocol(3, 7, Some(with), Some(with)), &wrong).is_err());
+        assert!(
+            checkpoint_spec(&TableConfiguration::new(
+                protocol(3, 7, Some(with), Some(with)),
+                wrong
+            ))
+            .is_err()
+        );
         Ok(())
     }
 }

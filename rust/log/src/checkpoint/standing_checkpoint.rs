@@ -59,7 +59,7 @@ pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: 
     if let Some(error) = in_the_way.filter(|_| is_classic) {
         return Err(Error::new(
             ErrorKind::CorruptLog,
-            format!("a checkpoint that cannot be read stands where this one should: {error}"),
+            format!("there is an unreadable checkpoint at the path of this one: {error}"),
         )
         .with(
             "path",
@@ -74,7 +74,9 @@ pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: 
         ErrorKind::VersionNotFound,
         "the commit of the version is not in _delta_log, so that no checkpoint may speak of it",
     )
-    .hint("publish the commits of a catalog-managed table first; else the log was cleaned up meanwhile"))
+    .hint(
+        "publish the commits of a catalog-managed table first; otherwise the log was cleaned up concurrently",
+    ))
 }
 
 fn has_classic_name(files: &CheckpointFiles) -> bool {

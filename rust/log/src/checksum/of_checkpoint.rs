@@ -49,5 +49,5 @@ pub(crate) async fn ensure_counted(location: &Arc<TableLocation>, checkpoint: &C
     Err(Error::new(ErrorKind::CorruptLog, message)
         .with("path", path.unwrap_or_else(|| LOG_FOLDER.to_owned()))
         .with("version", version)
-        .hint("see what table.check() says; the commits before the checkpoint, as long as they are there, tell the truth"))
+        .hint("run table.check(); the commits before the checkpoint, if they still exist, are authoritative"))
 }

@@ -27,12 +27,7 @@ pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChec
             .with("table", snapshot.location().uri())
             .with("version", snapshot.version())
     };
-    let judged = ensure_maintainable(
-        snapshot.protocol(),
-        snapshot.metadata(),
-        snapshot.schema(),
-        Maintenance::VersionChecksum,
-    );
+    let judged = ensure_maintainable(snapshot.configuration(), Maintenance::VersionChecksum);
     judged.map_err(located)?;
     let txns: Vec<Txn> = snapshot.current_txns(now_ms).into_iter().cloned().collect();
     let info = commit_info_of(snapshot).await;

@@ -1,4 +1,4 @@
-//! From a time and a retention to the oldest commit that is kept.
+//! Computes the oldest retained commit from a time and a retention period.
 //!
 //! Protocol: *Metadata Cleanup*: days begin at midnight UTC, and a commit at midnight is an acceptable cutoff.
 
@@ -8,21 +8,22 @@ use deltaic_protocol::Version;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Tables with a shorter retention may lose commits at any time. Other tables keep every commit this long after the store
-/// wrote it, whatever its in-commit timestamp: a writer that is slower lists the log again.
+/// Tables with a shorter retention may lose commits at any time. Other tables keep every commit this long after the
+/// store wrote it, whatever its in-commit timestamp: slower writers list the log again.
 pub(crate) const SHORT_RETENTION_MS: i64 = 3_600_000;
 
-/// Where a log may be cut.
+/// How far a log may be truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The midnight up to which the log has expired, in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// The newest commit that is not newer, or an older one: it and all after it are kept. None if every commit is newer.
+    /// The newest commit that is not newer, or an older one: it and all later commits are retained. `None` if every
+    /// commit is newer.
     pub commit: Option<Version>,
 }
 
 impl Cutoff {
-    /// The cutoff among commits of these times, in milliseconds since the epoch.
+    /// The cutoff for commits with these times, in milliseconds since the epoch.
     ///
     /// ```
     /// use deltaic_log::cleanup::Cutoff;
@@ -35,7 +36,7 @@ impl Cutoff {
     /// ```
     #[must_use]
     pub fn of(times: &BTreeMap<Version, i64>, timestamp_ms: i64) -> Self {
-        // Times rise with the versions; where they do not, no commit behind a newer one is taken for expired.
+        // Times increase with the version; if they do not, no commit after a newer one counts as expired.
         let expired = times.iter().take_while(|(_, time)| **time <= timestamp_ms);
         Self {
             timestamp_ms,
@@ -59,8 +60,8 @@ pub fn cutoff_ms(now_ms: i64, retention_ms: i64) -> i64 {
     expired.saturating_sub(expired.rem_euclid(DAY_MS))
 }
 
-/// The midnight before which a file that nobody names was left behind, and is not being written: a day is more than any
-/// checkpoint or commit takes.
+/// The midnight before which an unreferenced file counts as orphaned and not as in progress: no checkpoint or commit
+/// takes a day.
 pub(super) fn left_behind_ms(now_ms: i64) -> i64 {
     cutoff_ms(now_ms, DAY_MS)
 }

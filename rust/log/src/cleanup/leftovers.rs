@@ -1,4 +1,4 @@
-//! What a writer leaves in the log's folder that was stopped: the temporary file of a commit, the object of a trial.
+//! Finds files that interrupted writers left in the log's folder: temporary files of commits, and probe objects.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,11 @@ use deltaic_protocol::Version;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use object_store::ObjectMeta;
 
-use super::plan::{Deletion, Expired};
+use super::deletion::Deletion;
+use super::deletion::Expired;
 
-/// Those of the files of the log's folder that were left behind before a time, in milliseconds since the epoch; `gone`
-/// are names that a plan deletes.
+/// The files of the log's folder that were orphaned before a time, in milliseconds since the epoch; `gone` are names
+/// that a plan deletes.
 pub(super) fn left_behind(objects: &[ObjectMeta], gone: &HashSet<&str>, before_ms: i64) -> Vec<Deletion> {
     let names = objects.iter().filter_map(|object| object.location.filename());
     let names: HashSet<&str> = names.filter(|name| !gone.contains(name)).collect();
@@ -29,14 +30,14 @@ pub(super) fn left_behind(objects: &[ObjectMeta], gone: &HashSet<&str>, before_m
     objects.iter().filter_map(of_object).collect()
 }
 
-/// The file of the log that a hidden file stands beside: some file systems keep a checksum of `x` in `.x.crc`.
+/// The log file that a hidden checksum file belongs to: some file systems keep a checksum of `x` in `.x.crc`.
 fn file_beside(name: &str) -> Option<&str> {
     let file = name.strip_prefix('.')?.strip_suffix(".crc")?;
     LogPath::parse(file).map(|_| file)
 }
 
-/// The staged proposals of versions before one. Another writer committed these versions, so the proposals cannot win any
-/// more; after the versions are deleted they could.
+/// The staged proposals of versions before `before`. Another writer committed these versions, so the proposals can no
+/// longer win; after the versions are deleted they could.
 pub(super) fn stale_proposals(objects: &[ObjectMeta], before: Version) -> Vec<Deletion> {
     let of_object = |object: &ObjectMeta| {
         let name = object.location.filename()?;
@@ -49,13 +50,13 @@ pub(super) fn stale_proposals(objects: &[ObjectMeta], before: Version) -> Vec<De
     objects.iter().filter_map(of_object).collect()
 }
 
-/// Whether a name is one that a committer gives what it takes away again: `.n.json.u.tmp`, with n the version and u a
-/// unique id, or `_probe-u`. No name that only looks similar is meant.
+/// Whether a name is that of a committer's temporary file: `.n.json.u.tmp`, with n the version and u a unique id, or
+/// `_probe-u`. Similar names do not match.
 fn is_temporary(name: &str) -> bool {
     name.strip_prefix("_probe-").is_some_and(is_id) || staged_version(name).is_some()
 }
 
-/// The version that a staged proposal is for.
+/// The version of a staged proposal.
 fn staged_version(name: &str) -> Option<Version> {
     let staged = name.strip_prefix('.')?.strip_suffix(".tmp")?;
     let (stem, id) = staged.split_once(".json.")?;
@@ -92,7 +93,7 @@ mod tests {
             ".00000000000000000007.json.crc".to_owned(),
             "_last_checkpoint".to_owned(),
             "_probe-mine".to_owned(),
-            // An id, and not as it is spelled here; as long as one, and none.
+            // An id in another spelling; and no id of the same length.
             format!("_probe-{}", ID.replace('-', "")),
             format!("_probe-{}", "x".repeat(36)),
             format!("_staged-{ID}"),
@@ -143,12 +144,12 @@ mod tests {
         let stale = stale_proposals(&all, Version::try_new(7)?);
         let paths: Vec<&str> = stale.iter().map(|deletion| deletion.path.as_str()).collect();
         assert_eq!(paths, [format!("_delta_log/{old}")]);
-        // What goes already does not go twice.
+        // Files already in the plan are not deleted twice.
         assert!(names(&[object(&old, 1)], &[&old]).is_empty());
         Ok(())
     }
 
-    /// A checksum that a file system keeps goes with its file, and no other hidden file does.
+    /// A checksum kept by a file system is deleted with its file; no other hidden file is.
     #[test]
     fn what_stands_beside_a_file_goes_with_it() {
         let (commit, beside) = ("00000000000000000007.json", ".00000000000000000007.json.crc");

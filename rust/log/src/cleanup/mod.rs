@@ -1,11 +1,12 @@
-//! Metadata cleanup: what of a log has expired, and its deletion in an order that a crash cannot hurt.
+//! Metadata cleanup: determines which log files have expired, and deletes them in a crash-safe order.
 //!
 //! Protocol: *Metadata Cleanup*, *Checkpoints*, *Checkpoint Protection*, *Maintenance Operations on Catalog-managed
-//! Tables*. The decision is a plan over values, which can be printed; carrying it out deletes oldest versions first, so
-//! that at any moment the versions that a listing shows can all be read.
+//! Tables*. The decision is a printable plan over values; it is carried out oldest versions first, so that at any
+//! moment all versions that a listing shows can be read.
 
 mod cutoff;
 mod delete;
+mod deletion;
 mod leftovers;
 mod plan;
 mod protected;
@@ -15,9 +16,11 @@ mod sidecars;
 mod store_time;
 mod waves;
 
+pub use self::deletion::Deletion;
+pub use self::deletion::Expired;
 pub(crate) use cutoff::SHORT_RETENTION_MS;
 pub use cutoff::{Cutoff, cutoff_ms};
-pub use plan::{CleanupPlan, Deletion, Expired, Kept, Known, plan};
+pub use plan::{CleanupPlan, Kept, Known, plan};
 pub use rules::CleanupRules;
 pub use run::{CleanedUp, clean_up, clean_up_now, plan_cleanup};
 pub use store_time::store_time_ms;

@@ -1,4 +1,4 @@
-//! What of a log has expired, as a plan over values: nothing is read and nothing deleted here.
+//! Plans a cleanup from values only: nothing is read or deleted here.
 //!
 //! Protocol: *Metadata Cleanup*, *Checkpoint Protection*.
 
@@ -7,52 +7,23 @@ use std::fmt;
 use deltaic_protocol::{Result, Version};
 
 use super::cutoff::Cutoff;
+use super::deletion::Deletion;
 use super::rules::CleanupRules;
 use super::waves::waves;
 use crate::listing::Listing;
 use crate::segment::{CheckpointFiles, LogSegment, complete_checkpoints, newest_version};
 
-/// Why a file goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Expired {
-    /// A commit or version checksum that the oldest kept checkpoint stands for.
-    BeforeCheckpoint,
-    /// A checkpoint, or a part of one, that is older than the oldest that is kept.
-    OlderCheckpoint,
-    /// A compaction file whose range begins before what is kept.
-    Compaction,
-    /// A sidecar that no checkpoint names.
-    Sidecar,
-    /// What a writer left behind that did not come to its end.
-    LeftBehind,
-    /// The temporary file of a commit whose version another writer has committed.
-    StaleProposal,
-}
-
-impl fmt::Display for Expired {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BeforeCheckpoint => "the oldest kept checkpoint stands for it",
-            Self::OlderCheckpoint => "a newer checkpoint is the oldest that is kept",
-            Self::Compaction => "its range begins before the oldest kept checkpoint ends",
-            Self::Sidecar => "no checkpoint names it",
-            Self::LeftBehind => "a writer left it behind",
-            Self::StaleProposal => "another writer committed its version",
-        })
-    }
-}
-
-/// Why nothing of the log itself goes.
+/// Why no part of the log itself is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// The table says so.
+    /// The table disables cleanup.
     Disabled,
     /// Nothing has expired.
     NothingExpired,
-    /// There is no checkpoint that can stand for what has expired.
+    /// No checkpoint can replace the expired files.
     NoCheckpoint,
-    /// Checkpoints before this version go all at once, and not all of them have expired; or a version among them has a
-    /// protocol that is not understood.
+    /// Checkpoints before this version must be deleted all at once, and not all of them have expired; or the protocol
+    /// of one of these versions is not supported.
     Protected(Version),
 }
 
@@ -61,7 +32,7 @@ impl fmt::Display for Kept {
         match self {
             Self::Disabled => f.write_str("delta.enableExpiredLogCleanup is false"),
             Self::NothingExpired => f.write_str("nothing has expired"),
-            Self::NoCheckpoint => f.write_str("no checkpoint can stand for what has expired"),
+            Self::NoCheckpoint => f.write_str("no checkpoint can replace what has expired"),
             Self::Protected(version) => write!(
                 f,
                 "delta.requireCheckpointProtectionBeforeVersion is {version}, and the log cannot be cut there yet"
@@ -70,18 +41,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// A file that goes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Deletion {
-    /// Where it is, below the table's root.
-    pub path: String,
-    /// How large it is.
-    pub bytes: u64,
-    /// Why it goes.
-    pub why: Expired,
-}
-
-/// What is known of a log beside its listing.
+/// What is known of a log in addition to its listing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
     /// The version that `_last_checkpoint` names.
@@ -90,26 +50,26 @@ pub struct Known<'a> {
     pub unreadable: &'a [CheckpointFiles],
 }
 
-/// What goes of a log, and what it is cut at.
+/// Which files of a log are deleted, and from which checkpoint on it is retained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CleanupPlan {
-    /// Where the log may be cut.
+    /// The cutoff: how far the log may be truncated.
     pub cutoff: Cutoff,
-    /// The oldest checkpoint that is kept; none where the log is not cut.
+    /// The oldest checkpoint that is retained; `None` if the log is not truncated.
     pub checkpoint: Option<CheckpointFiles>,
-    /// Why the log is not cut, where it is not.
+    /// Why the log is not truncated, if it is not.
     pub kept: Option<Kept>,
-    /// What goes, in waves: each is over before the next begins.
+    /// The files to delete, in waves: each completes before the next begins.
     pub waves: Vec<Vec<Deletion>>,
 }
 
 /// Plans a cleanup: everything before the newest complete checkpoint that is not newer than the cutoff.
 ///
-/// The checkpoint that `_last_checkpoint` names stays, since there are readers who would miss it.
+/// The checkpoint that `_last_checkpoint` names is retained, since readers start there.
 ///
 /// # Errors
 ///
-/// `CorruptLog` where the commits behind the checkpoint are not all there: of a damaged log nothing is deleted.
+/// `CorruptLog` if commits after the checkpoint are missing: nothing of a damaged log is deleted.
 pub fn plan(
     listing: &Listing,
     cutoff: Cutoff,
@@ -157,19 +117,19 @@ pub fn plan(
 }
 
 impl CleanupPlan {
-    /// What goes, in order.
+    /// The files to delete, in order.
     pub fn deletions(&self) -> impl Iterator<Item = &Deletion> {
         self.waves.iter().flatten()
     }
 
-    /// The oldest version that can be read afterwards; none where the log is not cut.
+    /// The oldest version that can be read afterwards; `None` if the log is not truncated.
     #[must_use]
     pub fn oldest_kept(&self) -> Option<Version> {
         self.checkpoint.as_ref().map(|checkpoint| checkpoint.version)
     }
 }
 
-/// For people: where the log is cut and why, and each file that goes with its reason.
+/// Human-readable: where and why the log is truncated, and each file to delete with its reason.
 impl fmt::Display for CleanupPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.cutoff.timestamp_ms.checked_mul(1000);

@@ -1,7 +1,8 @@
-//! Whether protected checkpoints may go one after the other: only of versions whose protocols are all understood.
+//! Checks whether protected checkpoints may be deleted one by one: only if the protocols of all their versions are
+//! supported.
 //!
-//! Protocol: *Checkpoint Protection*. The commits that would go are read for their `protocol` actions; whatever is not
-//! known for sure leaves the checkpoints where they are.
+//! Protocol: *Checkpoint Protection*. The commits to delete are read for their `protocol` actions; in any doubt the
+//! checkpoints are retained.
 
 use std::sync::Arc;
 
@@ -20,8 +21,7 @@ use crate::store_error::store_error;
 /// How many commits are fetched at once.
 const COMMITS_IN_FLIGHT: usize = 8;
 
-/// Whether every version of the log up to this one has a protocol that is understood. Of a log that cannot tell, of which
-/// a commit is missing or damaged, nobody knows.
+/// Whether every version of the log up to this one has a supported protocol. False if a commit is missing or damaged.
 ///
 /// # Errors
 ///
@@ -32,8 +32,8 @@ pub(super) async fn all_are_understood(
     up_to: Version,
 ) -> Result<bool> {
     let is_understood = |protocol: &Protocol| {
-        let (metadata, schema) = (snapshot.metadata(), snapshot.schema());
-        ensure_maintainable(protocol, metadata, schema, Maintenance::MetadataCleanup).is_ok()
+        let table = snapshot.configuration().after(Some(protocol), None, &[]);
+        ensure_maintainable(&table, Maintenance::MetadataCleanup).is_ok()
     };
     let begins_at_zero = listing
         .commits()
@@ -68,7 +68,7 @@ pub(super) async fn all_are_understood(
     Ok(true)
 }
 
-/// The protocols that a commit holds; none where it cannot be read.
+/// The protocols that a commit contains; `None` if it cannot be read.
 async fn protocols_of(snapshot: &Snapshot, file: Arc<LogFile>) -> Result<Option<Vec<Protocol>>> {
     let relative = file.relative();
     let failed = |error: object_store::Error| store_error(&error, &relative);

@@ -1,33 +1,33 @@
-//! What a table says about how its log is to be cleaned up.
+//! The cleanup rules that a table specifies.
 //!
 //! Protocol: *Metadata Cleanup*, *Checkpoint Protection*.
 
-use deltaic_protocol::actions::{Metadata, Protocol};
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::properties::{boolean, integer, log_retention_ms};
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Result, TableConfiguration, Version};
 
 /// The rules of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CleanupRules {
-    /// Whether expired files are deleted at all: `delta.enableExpiredLogCleanup`.
+    /// Whether expired files are deleted: `delta.enableExpiredLogCleanup`.
     pub is_enabled: bool,
     /// How long commits are kept, in milliseconds: `delta.logRetentionDuration`.
     pub log_retention_ms: i64,
-    /// Checkpoints before this version go all at once or not at all, unless the protocols of all versions that go are
-    /// understood: `delta.requireCheckpointProtectionBeforeVersion` of a
-    /// table with the feature `checkpointProtection`.
+    /// Checkpoints before this version must be deleted all at once or not at all, unless the protocols of all deleted
+    /// versions are supported: `delta.requireCheckpointProtectionBeforeVersion` of a table with the feature
+    /// `checkpointProtection`.
     pub protected_before: Option<Version>,
 }
 
 impl CleanupRules {
-    /// The rules that a protocol and metadata make.
+    /// The rules that follow from a protocol and metadata.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` with the property as `field`, where one of the three has no valid value: what cannot be read cannot be
-    /// kept.
-    pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+    /// `CorruptLog` with the property as `field` if one of the three has an invalid value: a rule that cannot be parsed
+    /// cannot be followed.
+    pub fn of(table: &TableConfiguration) -> Result<Self> {
+        let (protocol, metadata) = (table.protocol(), table.metadata());
         const PROTECTED: &str = "delta.requireCheckpointProtectionBeforeVersion";
         let protected_before = if supports_for_writers(protocol, "checkpointProtection") {
             integer(metadata, PROTECTED)?.map(Version::try_new).transpose()?
@@ -44,6 +44,8 @@ impl CleanupRules {
 
 #[cfg(test)]
 mod tests {
+    use deltaic_protocol::actions::{Metadata, Protocol};
+
     use super::*;
 
     fn rules(features: &[&str], properties: &[(&str, &str)]) -> Result<CleanupRules> {
@@ -60,7 +62,7 @@ mod tests {
         let metadata = serde_json::json!({"id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
             "configuration": configuration});
         let metadata: Metadata = serde_json::from_value(metadata).expect("metadata");
-        CleanupRules::of(&protocol, &metadata)
+        CleanupRules::of(&TableConfiguration::new(protocol, metadata))
     }
 
     #[test]

@@ -1,14 +1,16 @@
-//! A cleanup from its beginning to its end.
+//! Runs a cleanup.
 
 use deltaic_protocol::features::{Maintenance, ensure_maintainable};
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use tracing::Span;
 
 use super::cutoff::{Cutoff, SHORT_RETENTION_MS, cutoff_ms, left_behind_ms};
 use super::delete::delete_all;
+use super::deletion::Deletion;
 use super::leftovers::{left_behind, stale_proposals};
-use super::plan::{CleanupPlan, Deletion, Kept, Known, plan};
+use super::plan::{CleanupPlan, Kept, Known, plan};
 use super::protected::all_are_understood;
 use super::rules::CleanupRules;
 use super::sidecars::unreferenced;
@@ -23,25 +25,25 @@ use crate::snapshot::Snapshot;
 use crate::store_error::{is_not_a_folder, store_error};
 use crate::time_travel::newest_not_after;
 
-/// How many checkpoints that cannot be read are stepped over in the search for one that can.
+/// How many unreadable checkpoints are skipped in the search for a readable one.
 const MOST_UNREADABLE: usize = 8;
 
 /// What a cleanup did.
 #[derive(Clone, Debug)]
 pub struct CleanedUp {
-    /// What was planned, and why.
+    /// The plan, with reasons.
     pub plan: CleanupPlan,
-    /// What was deleted, in order.
+    /// The deleted files, in order.
     pub deleted: Vec<Deletion>,
-    /// What was left although it may have expired, for people.
+    /// Descriptions of what was retained although it may have expired.
     pub passed_over: Vec<String>,
 }
 
-/// What a cleanup would do now, and nothing is done. `now_ms` is the time in milliseconds since the epoch.
+/// Plans a cleanup without deleting anything. `now_ms` is the time in milliseconds since the epoch.
 ///
 /// # Errors
 ///
-/// As of [`clean_up`].
+/// See [`clean_up`].
 pub async fn plan_cleanup(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupPlan> {
     let planned = async {
         let (snapshot, mut plan) = plan_of_log(snapshot, now_ms).await?;
@@ -58,7 +60,7 @@ pub async fn plan_cleanup(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupPla
 ///
 /// # Errors
 ///
-/// As of [`clean_up`].
+/// See [`clean_up`].
 pub async fn clean_up_now(snapshot: &Snapshot) -> Result<CleanedUp> {
     let location = snapshot.location();
     let located = |error: Error| error.with("table", location.uri());
@@ -67,18 +69,19 @@ pub async fn clean_up_now(snapshot: &Snapshot) -> Result<CleanedUp> {
     clean_up(snapshot, now_ms).await
 }
 
-/// Deletes what has expired of a table's log: commits, version checksums, checkpoints and compaction files before the
-/// newest checkpoint that is old enough, then sidecars that no checkpoint names and what stopped writers left behind.
-/// `now_ms` is the time in milliseconds since the epoch by the store's clock, which stamps the files: by a clock that is
-/// ahead of it, commits expire that writers still follow.
+/// Deletes the expired files of a table's log: commits, version checksums, checkpoints and compaction files before the
+/// newest checkpoint that is old enough, then unreferenced sidecars and files of interrupted writers. `now_ms` is the
+/// time in milliseconds since the epoch by the store's clock, which stamps the files: by a clock that is ahead of it,
+/// commits expire that writers still need.
 ///
-/// The checkpoint that stays is read in full first. Must be called inside a runtime.
+/// The retained checkpoint is read in full first. Must be called inside a runtime.
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` for a table that its catalog manages, or that has a feature that is not known; `CorruptLog` for a
-/// damaged log, of which nothing is deleted, and for a property without a valid value; `StorageError`. Whatever was
-/// deleted before an error, the table is as readable as after a whole cleanup.
+/// `UnsupportedFeature` for a catalog-managed table or one with an unknown feature; `CorruptLog` for a damaged log, of
+/// which nothing is deleted, and for a property with an invalid value; `StorageError`. Whatever was deleted before an
+/// error, the table is as readable as after a complete cleanup.
+#[tracing::instrument(target = "deltaic::maintenance", name = "clean up log", level = "info", skip_all, fields(table = snapshot.location().uri(), deleted = tracing::field::Empty))]
 pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
     let cleaned = async {
         let (snapshot, plan) = plan_of_log(snapshot, now_ms).await?;
@@ -93,6 +96,7 @@ pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
             delete_all(location, &wave).await?;
             deleted.extend(wave);
         }
+        Span::current().record("deleted", deleted.len());
         Ok(CleanedUp {
             plan,
             deleted,
@@ -105,28 +109,23 @@ pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
 }
 
 fn judge(snapshot: &Snapshot) -> Result<()> {
-    let judged = ensure_maintainable(
-        snapshot.protocol(),
-        snapshot.metadata(),
-        snapshot.schema(),
-        Maintenance::MetadataCleanup,
-    );
+    let judged = ensure_maintainable(snapshot.configuration(), Maintenance::MetadataCleanup);
     judged.map_err(|error| error.with("version", snapshot.version()))
 }
 
-/// The plan of what goes of the log itself, by the newest version's rules, its checkpoint proved.
+/// Plans the cleanup of the log itself by the newest version's rules, and verifies the checkpoint that it retains.
 async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, CleanupPlan)> {
     judge(snapshot)?;
     // Another writer may have changed the rules since.
     let snapshot = snapshot.refresh().await?;
     judge(&snapshot)?;
     let location = snapshot.location();
-    let mut rules = CleanupRules::of(snapshot.protocol(), snapshot.metadata())?;
+    let mut rules = CleanupRules::of(snapshot.configuration())?;
     let listing = Listing::whole(location).await?;
     let timestamp_ms = cutoff_ms(now_ms, rules.log_retention_ms);
-    let times = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata())?;
+    let times = InCommitTimestamps::of(snapshot.configuration())?;
     let mut commit = newest_not_after(location, &listing, &times, timestamp_ms).await?;
-    // An in-commit timestamp is of its writer's clock. If that is far behind the store's, a new commit expires at once.
+    // In-commit timestamps come from the writer's clock. If that lags far enough, a new commit expires at once.
     if rules.log_retention_ms >= SHORT_RETENTION_MS
         && let Some(new) = first_written_lately(&listing, now_ms)
     {
@@ -136,7 +135,7 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     let hint = match read_last_checkpoint(location).await {
         Hint::Version(version) => Some(version),
         Hint::Absent | Hint::Unusable(_) => None,
-        // The checkpoint that it names would go, and readers would be led to nothing.
+        // Otherwise the checkpoint that it names could be deleted, and readers would find nothing there.
         Hint::Unread(why) => {
             let path = format!("{LOG_FOLDER}/{LAST_CHECKPOINT}");
             let message = format!("where readers are led to start cannot be asked: {why}");
@@ -191,9 +190,9 @@ fn first_written_lately(listing: &Listing, now_ms: i64) -> Option<Version> {
     new.map(|file| file.path.version)
 }
 
-/// The staged proposals of versions before a checkpoint. They go before any commit: a writer that stalls before it gives its
-/// proposal the version's name must not find the name free. Listed after the checkpoint was written: a proposal that is staged
-/// later is for a later version, or its writer finds the gap.
+/// The staged proposals of versions before a checkpoint. They are deleted before any commit: a writer that stalls
+/// before giving its proposal the version's name must not find that name free. Listed after the checkpoint was written:
+/// a proposal staged later is for a later version, or its writer detects the gap.
 async fn staged_before(location: &TableLocation, checkpoint: Version) -> Result<Vec<Deletion>> {
     if location.file_system().is_none() {
         return Ok(Vec::new());
@@ -205,8 +204,8 @@ async fn staged_before(location: &TableLocation, checkpoint: Version) -> Result<
     }
 }
 
-/// Proves that a checkpoint stands for the commits before it: it is read whole, its sidecars and tombstones too, and its
-/// version's checksum, where there is one, counts as many files.
+/// Verifies that a checkpoint can replace the commits before it: reads all of it, including sidecars and tombstones,
+/// and compares its number of files with the version checksum, if one exists.
 async fn prove(snapshot: &Snapshot, checkpoint: &CheckpointFiles) -> Result<()> {
     let read = Checkpoint::read(snapshot.location(), checkpoint, snapshot.max_line_bytes()).await?;
     read.ensure_paths_once()?;
@@ -214,7 +213,7 @@ async fn prove(snapshot: &Snapshot, checkpoint: &CheckpointFiles) -> Result<()> 
     read.read_tombstones().await.map(|_| ())
 }
 
-/// The sidecars that nobody names and what was left behind, and what was passed over on the way.
+/// The unreferenced sidecars and the files of interrupted writers, and descriptions of what was skipped.
 async fn beside_the_log(
     snapshot: &Snapshot,
     plan: &CleanupPlan,

@@ -1,4 +1,4 @@
-//! Sidecars that no checkpoint names.
+//! Finds sidecars that no checkpoint references.
 //!
 //! Protocol: *Metadata Cleanup*, steps 4 and 5; *Sidecar Files*.
 
@@ -9,7 +9,8 @@ use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Result, Version};
 use object_store::ObjectMeta;
 
-use super::plan::{Deletion, Expired};
+use super::deletion::Deletion;
+use super::deletion::Expired;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::in_parallel::in_parallel;
 use crate::listing::Listing;
@@ -17,16 +18,16 @@ use crate::location::TableLocation;
 use crate::segment::complete_checkpoints;
 use crate::store_error::{is_not_a_folder, store_error};
 
-/// How many checkpoints are asked at once which sidecars they name.
+/// How many checkpoints are read concurrently for their sidecar references.
 const CHECKPOINTS_IN_FLIGHT: usize = 8;
 
-/// The sidecars from before a time, in milliseconds since the epoch, that none of the checkpoints from a version on names.
+/// The sidecars from before a time, in milliseconds since the epoch, that no checkpoint from a version on references.
 ///
-/// The sidecars are listed before the checkpoints are: whoever writes a checkpoint writes its sidecars first.
+/// The sidecars are listed before the checkpoints: writers write the sidecars of a checkpoint first.
 ///
 /// # Errors
 ///
-/// Where a checkpoint does not tell which sidecars it names, nobody knows which are not named.
+/// If the sidecars of a checkpoint cannot be read, since the unreferenced ones are unknown then.
 pub(super) async fn unreferenced(
     location: &Arc<TableLocation>,
     kept_from: Version,
@@ -57,7 +58,7 @@ async fn old_sidecars(location: &TableLocation, before_ms: i64) -> Result<Vec<De
     };
     let old = |object: &ObjectMeta| {
         let name = object.location.filename()?;
-        // What is no sidecar by its name is nobody's business.
+        // Files not named like a sidecar are ignored.
         let is_sidecar = name.ends_with(".parquet") && !name.starts_with('.');
         let is_old = object.last_modified.timestamp_millis() < before_ms;
         (is_sidecar && is_old).then(|| Deletion {
@@ -69,7 +70,7 @@ async fn old_sidecars(location: &TableLocation, before_ms: i64) -> Result<Vec<De
     Ok(listed.iter().filter_map(old).collect())
 }
 
-/// The names of the sidecars that the checkpoints of a listing name. One of many parts names none.
+/// The names of the sidecars that the checkpoints of a listing reference. Multi-part checkpoints reference none.
 async fn named_by_checkpoints(
     location: &Arc<TableLocation>,
     listing: &Listing,

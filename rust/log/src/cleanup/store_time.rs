@@ -1,4 +1,4 @@
-//! The time of day by the clock that stamps the log's files: the store's, not this machine's.
+//! Reads the time of the clock that stamps the log's files: the store's, not this machine's.
 
 use deltaic_protocol::Result;
 use deltaic_protocol::log_path::LOG_FOLDER;
@@ -8,7 +8,8 @@ use crate::clock::new_id;
 use crate::location::TableLocation;
 use crate::store_error::store_error;
 
-/// The store's time in milliseconds since the epoch: the modification time of a temporary file that is written for it.
+/// The store's time in milliseconds since the epoch: the modification time of a temporary file written for this
+/// purpose.
 ///
 /// # Errors
 ///
@@ -24,7 +25,7 @@ pub async fn store_time_ms(location: &TableLocation) -> Result<i64> {
     written
 }
 
-/// When a file was written by the store's clock, in milliseconds since the epoch.
+/// The modification time of a file by the store's clock, in milliseconds since the epoch.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! In which order expired files go: in waves, each of which is over before the next begins.
+//! Orders the deletion of expired files in waves, each of which completes before the next begins.
 //!
-//! Whatever part of the waves is carried out, all versions that a listing then shows can be read: where a log does not
-//! begin at version 0 it begins at its oldest complete checkpoint, so the commits up to a checkpoint go before it, which
-//! leaves it the oldest; then it goes itself, before any commit behind it.
+//! After any part of the waves, all versions that a listing shows can be read. A log that does not begin at version 0
+//! begins at its oldest complete checkpoint, so the commits up to a checkpoint are deleted before it, which makes it
+//! the oldest; then the checkpoint itself is deleted, before any later commit.
 //!
-//! Protocol: *Metadata Cleanup*, *Checkpoint Protection*: commits go before the checkpoints that stand for them.
+//! Protocol: *Metadata Cleanup*, *Checkpoint Protection*: commits are deleted before the checkpoints that replace them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use std::sync::Arc;
 use deltaic_protocol::Version;
 use deltaic_protocol::log_path::LogFileKind;
 
-use super::plan::{Deletion, Expired};
+use super::deletion::{Deletion, Expired};
 use crate::listing::{Listing, LogFile};
 
-/// The files of a listing that nobody needs who starts at a checkpoint of this version, wave by wave; none of them is
+/// The files of a listing that readers starting at a checkpoint of this version do not need, wave by wave; no wave is
 /// empty.
 pub(super) fn waves(listing: &Listing, checkpoint: Version) -> Vec<Vec<Deletion>> {
     let of_kind = |wanted: &dyn Fn(&LogFile) -> bool, why: Expired| -> Vec<Deletion> {
         let files = listing.files.iter().filter(|file| wanted(file));
         files.map(|file| deletion(file, why)).collect()
     };
-    // A range that begins at the checkpoint or before it is read by nobody who starts there.
+    // Readers that start at the checkpoint use no range that begins at it or before.
     let is_spent = |file: &LogFile| is_compaction(file) && file.path.version <= checkpoint;
     let mut waves = vec![of_kind(&is_spent, Expired::Compaction)];
     let is_first =
         |file: &LogFile| file.path.kind == LogFileKind::Commit && file.path.version == Version::ZERO;
     if checkpoint > Version::ZERO {
-        // Without it nobody takes the log for one that begins at version 0.
+        // Without it, no reader treats the log as beginning at version 0.
         waves.push(of_kind(&is_first, Expired::BeforeCheckpoint));
     }
     let old = || listing.files.iter().filter(|file| file.path.version < checkpoint);

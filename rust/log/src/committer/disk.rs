@@ -1,9 +1,6 @@
 //! Interface to the file system: each step of a commit on a disk, so that tests can record the steps and
 //! inject failures.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "this is the door to the file system that the bans point to"
-)]
+#![expect(clippy::disallowed_methods, reason = "the lints refer to this module")]
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};

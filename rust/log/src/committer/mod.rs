@@ -36,6 +36,9 @@ pub enum Outcome {
     /// The version exists already, possibly by our own commit: a store that lost a response reports this for
     /// a retry of a put that succeeded. Read the version to find out.
     Lost(Version),
+    /// The version exists already, and this proposal was sent more than once: an earlier request may have been committed,
+    /// even if the version is another commit by now. It must not be proposed again.
+    Taken(Version),
     /// No definitive response; the version must be read.
     Unknown(Version),
 }

@@ -31,6 +31,7 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
         Err(error @ object_store::Error::AlreadyExists { .. }) if Cause::of(&error).is_undecided() => {
             Ok(Outcome::Unknown(version))
         }
+        Err(object_store::Error::AlreadyExists { .. }) if sent.is_again() => Ok(Outcome::Taken(version)),
         Err(object_store::Error::AlreadyExists { .. }) => Ok(Outcome::Lost(version)),
         Err(
             error @ (object_store::Error::PermissionDenied { .. }

@@ -46,6 +46,7 @@ pub struct Compacted {
 /// `InvalidArgument` if the range has fewer than two commits, extends beyond the snapshot or is too large;
 /// `VersionNotFound` if one of its commits does not exist; `UnsupportedFeature`, `CorruptLog`,
 /// `StorageError`.
+#[tracing::instrument(target = "deltaic::maintenance", name = "compact log", level = "info", skip_all, fields(from = from.as_i64(), to = to.as_i64()))]
 pub async fn compact(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
     let location = snapshot.location();
     let written = compact_range(snapshot, from, to).await;
@@ -56,13 +57,13 @@ async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Resul
     if from >= to || to > snapshot.version() {
         let message = format!("the commits {from} to {to} are no range that can be compacted");
         return Err(Error::new(ErrorKind::InvalidArgument, message).hint(format!(
-            "a compaction file stands for two commits or more, up to version {}",
+            "a compaction file replaces two commits or more, up to version {}",
             snapshot.version()
         )));
     }
     let judge = |protocol: &Protocol| {
-        let (metadata, schema) = (snapshot.metadata(), snapshot.schema());
-        ensure_maintainable(protocol, metadata, schema, Maintenance::LogCompaction)
+        let table = snapshot.configuration().after(Some(protocol), None, &[]);
+        ensure_maintainable(&table, Maintenance::LogCompaction)
     };
     judge(snapshot.protocol()).map_err(|error| error.with("version", snapshot.version()))?;
     let location = snapshot.location();

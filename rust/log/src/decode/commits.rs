@@ -6,18 +6,19 @@
 use std::sync::Arc;
 
 use deltaic_protocol::log_path::LogFileKind;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, Result, Version};
 use futures::{StreamExt, TryStreamExt};
 
 use super::TableActions;
-use super::file_batch::{FileBatch, Span, StatisticsSource};
+use super::file_batch::{FileBatch, Span};
 pub use super::large_file::Cut;
 use super::large_file::{LARGE_BYTES, read_cut, read_large};
-use super::lines::{LineBatches, LinesDecoder, empty_file};
+use super::line_files::batches;
+use super::line_files::unreadable;
+use super::lines::{LinesDecoder, empty_file};
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
-use crate::store_error::store_error;
 
 /// Default maximum length of a line of the log in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 28;
@@ -272,26 +273,6 @@ impl Group {
     }
 }
 
-/// Creates the batches of a decoder with the spans of their rows.
-pub(super) fn batches(
-    made: LineBatches,
-    adds: Vec<Span>,
-    removes: Vec<Span>,
-) -> Result<(Option<FileBatch>, Option<FileBatch>)> {
-    let adds = match made.adds {
-        Some((batch, places)) => {
-            let source = StatisticsSource::Lines(Arc::new(places));
-            Some(FileBatch::try_new(batch, adds, source)?)
-        }
-        None => None,
-    };
-    let removes = match made.removes {
-        Some(batch) => Some(FileBatch::try_new(batch, removes, StatisticsSource::None)?),
-        None => None,
-    };
-    Ok((adds, removes))
-}
-
 fn judge(table: &TableActions, file: &LogFile) -> Result<()> {
     let judged = match file.path.kind {
         LogFileKind::Compaction { .. } => table.judge().and_then(|()| table.judge_compaction()),
@@ -307,23 +288,14 @@ pub(super) fn locate(error: Error, file: &LogFile) -> Error {
     located.or_hint("the commit is damaged: restore it from a backup of the table")
 }
 
-pub(super) fn unreadable(error: &object_store::Error, file: &LogFile) -> Error {
-    match error {
-        object_store::Error::NotFound { .. } => {
-            Error::new(ErrorKind::CorruptLog, "the commit was listed but is not there")
-                .with("path", file.relative())
-                .with("version", file.path.version)
-                .hint("the log may have been cleaned up meanwhile: open the table again")
-        }
-        other => store_error(other, &file.relative()).with("version", file.path.version),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use deltaic_protocol::log_path::LogPath;
 
+    use deltaic_protocol::ErrorKind;
+
     use super::*;
+    use crate::decode::StatisticsSource;
 
     fn decode_with(text: &[u8], max_line_bytes: usize) -> Result<DecodedCommit> {
         let version = Version::try_new(7)?;

@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use deltaic_protocol::actions::columns::KeyColumns;
 use deltaic_protocol::{Result, Version};
 
-use super::checkpoint::RowGroupPlace;
+use super::actions_file::RowGroupPlace;
 use super::columns_builder::StatisticsPlaces;
 use crate::listing::LogFile;
 

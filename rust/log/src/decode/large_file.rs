@@ -10,8 +10,8 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use super::TableActions;
-use super::commits::{batches, unreadable};
 use super::file_batch::{FileBatch, Span};
+use super::line_files::{batches, unreadable};
 use super::lines::{DecodedLines, LineError, LinesDecoder, empty_file};
 use crate::in_parallel::{compute, in_parallel};
 use crate::listing::LogFile;

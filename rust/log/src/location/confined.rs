@@ -5,7 +5,6 @@
 //! opening a pipe does not block, and the opened file before a byte is read, so that a concurrently changed
 //! link has no effect. For writes only the name of the folder can be checked.
 
-use std::fmt;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -25,52 +24,8 @@ use super::local_listing::list_local;
 use crate::links::{
     Standing, has_possible_time, is_link, place_of_opened, real_path, remove_empty_above, standing,
 };
-
-/// Reason why a file is not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// It is outside of the table.
-    Outside,
-    /// It is a folder, a pipe, a device or a socket.
-    NoRegularFile,
-    /// Its modification time is not within the range of a calendar.
-    ImpossibleTime,
-}
-
-impl Refused {
-    /// Returns the refusal that caused a store failure, if any.
-    pub(crate) fn of(error: &Error) -> Option<Self> {
-        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
-        while let Some(current) = cause {
-            if let Some(refused) = current.downcast_ref::<Self>() {
-                return Some(*refused);
-            }
-            cause = current.source();
-        }
-        None
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Outside => "a symbolic link leaves the table's folder",
-            Self::NoRegularFile => "what stands there is no regular file",
-            Self::ImpossibleTime => "the file's time of modification is none that a calendar has",
-        })
-    }
-}
-
-impl std::error::Error for Refused {}
-
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Self {
-        Self::Generic {
-            store: "table",
-            source: Box::new(refused),
-        }
-    }
-}
+use crate::refused::Refused;
+use std::fmt;
 
 /// The table's folder and those that the user allowed.
 #[derive(Debug)]

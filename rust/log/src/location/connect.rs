@@ -6,12 +6,12 @@ use std::time::Duration;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
-use object_store::client::HttpConnector;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
 use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
+use super::network::Network;
 use super::options::{Settings, without};
 use super::sent::Counting;
 use super::uri::{Place, Service};
@@ -40,9 +40,6 @@ const ADDRESSES: [&str; 4] = [
     "azure_storage_endpoint",
     "google_base_url",
 ];
-
-/// A replacement of the network for tests.
-pub(super) type Network = Option<Arc<dyn HttpConnector>>;
 
 /// Creates the client. Sends no request; settings that contradict each other are `InvalidArgument`.
 pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> Result<Arc<dyn ObjectStore>> {

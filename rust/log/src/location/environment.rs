@@ -9,10 +9,7 @@ pub(super) fn variables(service: Service) -> Vec<(String, String)> {
         Service::Azure => "azure_",
         Service::Google => "google_",
     };
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the door that the ban points to"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
     let variables = std::env::vars_os();
     variables
         .filter_map(|(name, value)| {

@@ -7,6 +7,7 @@ mod hadoop;
 mod local_files;
 mod local_listing;
 mod names;
+mod network;
 mod options;
 mod per_process;
 mod places;
@@ -29,7 +30,6 @@ use object_store::path::Path;
 use url::Url;
 
 use self::confined::Confined;
-pub(crate) use self::confined::Refused;
 pub use self::options::StorageOptions;
 use self::resolve::{allowed_folder, without_dots};
 pub(crate) use self::sent::Sent;

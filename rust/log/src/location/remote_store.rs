@@ -7,14 +7,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
+use tracing::{Instrument, Span, debug_span};
 
-use super::connect::{Network, connect};
+use super::connect::connect;
+use super::network::Network;
 use super::options::{Settings, secrets, without};
 use super::per_process::PerProcess;
 use super::uri::Place;
@@ -85,6 +87,28 @@ fn discreet(error: Error, secrets: &[String]) -> Error {
     }
 }
 
+/// The span of a request. `bytes` are those that it sends, or that it asks for.
+fn request(method: &'static str, path: &Path, bytes: usize) -> Span {
+    debug_span!(target: "deltaic::storage", "request", method, path = path.as_ref(), bytes)
+}
+
+fn listing(prefix: Option<&Path>) -> Span {
+    debug_span!(target: "deltaic::storage", "request", method = "list", path = prefix.map(AsRef::as_ref))
+}
+
+/// A stream in a span that lasts until the stream is dropped.
+fn lasting<T: Send + 'static>(
+    stream: impl Stream<Item = Result<T>> + Send + 'static,
+    span: Span,
+) -> BoxStream<'static, Result<T>> {
+    // The closure owns the span, and the stream owns the closure.
+    stream
+        .inspect(move |_| {
+            let _ = &span;
+        })
+        .boxed()
+}
+
 fn failed<T: Send + 'static>(error: Error) -> BoxStream<'static, Result<T>> {
     stream::once(async { Err(error) }).boxed()
 }
@@ -104,8 +128,9 @@ impl fmt::Display for RemoteStore {
 #[async_trait]
 impl ObjectStore for RemoteStore {
     async fn put_opts(&self, path: &Path, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
-        let put = self.store()?.put_opts(path, payload, options).await;
-        put.map_err(self.discreet())
+        let request = request("put", path, payload.content_length());
+        let put = self.store()?.put_opts(path, payload, options);
+        put.instrument(request).await.map_err(self.discreet())
     }
 
     async fn put_multipart_opts(
@@ -113,7 +138,8 @@ impl ObjectStore for RemoteStore {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        let upload = self.store()?.put_multipart_opts(path, options).await;
+        let upload = self.store()?.put_multipart_opts(path, options);
+        let upload = upload.instrument(request("start upload", path, 0)).await;
         let upload = upload.map_err(self.discreet())?;
         Ok(Box::new(RemoteUpload {
             upload,
@@ -122,29 +148,40 @@ impl ObjectStore for RemoteStore {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        let got = self.store()?.get_opts(path, options).await;
-        let mut got = got.map_err(self.discreet())?;
+        let request = request(if options.head { "head" } else { "get" }, path, 0);
+        let got = self.store()?.get_opts(path, options);
+        let mut got = got.instrument(request.clone()).await.map_err(self.discreet())?;
+        request.record("bytes", got.range.end.saturating_sub(got.range.start));
         if let GetResultPayload::Stream(stream) = got.payload {
-            got.payload = GetResultPayload::Stream(stream.map_err(self.discreet()).boxed());
+            let stream = stream.map_err(self.discreet());
+            got.payload = GetResultPayload::Stream(lasting(stream, request));
         }
         Ok(got)
     }
 
     async fn get_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        let got = self.store()?.get_ranges(path, ranges).await;
-        got.map_err(self.discreet())
+        let bytes: u64 = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start))
+            .sum();
+        let request = request("get ranges", path, usize::try_from(bytes).unwrap_or(usize::MAX));
+        let got = self.store()?.get_ranges(path, ranges);
+        got.instrument(request).await.map_err(self.discreet())
     }
 
     fn delete_stream(&self, paths: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
         match self.store() {
-            Ok(store) => store.delete_stream(paths).map_err(self.discreet()).boxed(),
+            Ok(store) => lasting(
+                store.delete_stream(paths).map_err(self.discreet()),
+                debug_span!(target: "deltaic::storage", "delete"),
+            ),
             Err(error) => failed(error),
         }
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         match self.store() {
-            Ok(store) => store.list(prefix).map_err(self.discreet()).boxed(),
+            Ok(store) => lasting(store.list(prefix).map_err(self.discreet()), listing(prefix)),
             Err(error) => failed(error),
         }
     }
@@ -155,21 +192,22 @@ impl ObjectStore for RemoteStore {
         offset: &Path,
     ) -> BoxStream<'static, Result<ObjectMeta>> {
         match self.store() {
-            Ok(store) => store
-                .list_with_offset(prefix, offset)
-                .map_err(self.discreet())
-                .boxed(),
+            Ok(store) => {
+                let listed = store.list_with_offset(prefix, offset).map_err(self.discreet());
+                lasting(listed, listing(prefix))
+            }
             Err(error) => failed(error),
         }
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        let listed = self.store()?.list_with_delimiter(prefix).await;
-        listed.map_err(self.discreet())
+        let listed = self.store()?.list_with_delimiter(prefix);
+        listed.instrument(listing(prefix)).await.map_err(self.discreet())
     }
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        let copied = self.store()?.copy_opts(from, to, options).await;
+        let copied = self.store()?.copy_opts(from, to, options);
+        let copied = copied.instrument(request("copy", from, 0)).await;
         copied.map_err(self.discreet())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path as FilePath, PathBuf};
 
-use deltaic_protocol::partition::decode_path;
+use deltaic_protocol::path_encoding::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
@@ -95,7 +95,7 @@ impl TableLocation {
         if self.is_no_regular_file(path) {
             return Err(Error::new(
                 ErrorKind::CorruptData,
-                "what stands at a data file's place is no regular file",
+                "there is no regular file at the path of a data file",
             )
             .with("path", log_path)
             .hint("restore the file from a backup of the table"));

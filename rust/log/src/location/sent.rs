@@ -10,7 +10,7 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, Extensions, Result};
 
-use super::connect::Network;
+use super::network::Network;
 
 /// Counter of the requests that carry it. Clones share the count.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,8 @@ use deltaic_protocol::Result;
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-use super::connect::{Network, is_elsewhere};
+use super::connect::is_elsewhere;
+use super::network::Network;
 use super::options::Settings;
 use super::remote_store::RemoteStore;
 use super::uri::Place;

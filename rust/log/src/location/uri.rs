@@ -1,6 +1,6 @@
 //! Parses a table's URI: the store, the bucket or container, and the table's path in it.
 
-use deltaic_protocol::partition::decode_path;
+use deltaic_protocol::path_encoding::decode_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;

@@ -5,6 +5,7 @@ use deltaic_protocol::actions::columns::{add_schema, remove_schema};
 use serde_json::json;
 
 use super::*;
+use crate::decode::distinct::ensure_distinct;
 use crate::decode::{Span, StatisticsSource};
 
 /// Adds or removes of the commit of a version, all with one hash.
@@ -57,7 +58,7 @@ fn a_checkpoint_whose_files_have_one_hash_holds_each_once() -> Result<()> {
     let files = |paths: &[&str]| vec![colliding(0, paths, true), colliding(0, &["z"], true)];
     assert_eq!(ensure_distinct(&files(&["a", "b"]))?, None);
     for twice in [&["a", "a"][..], &["a", "z"]] {
-        let error = ensure_distinct(&files(twice)).expect_err("one stands twice");
+        let error = ensure_distinct(&files(twice)).expect_err("a file is listed twice");
         assert_eq!(error.kind(), ErrorKind::CorruptLog);
     }
     Ok(())

@@ -1,19 +1,19 @@
-//! From a listing to a snapshot: what makes the version is read, reconciled and judged.
+//! Builds a snapshot from a listing: selects, reads, reconciles and validates the files of a version.
 
 use std::sync::Arc;
 
-use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features::{self, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
+use tracing::Span;
 
 use super::Snapshot;
 use super::checksum::{Agreement, read_checksum};
 use super::deletion_vectors::ensure_vectors_are_allowed;
-use super::load::Request;
+use super::request::Request;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::{CommitActions, read_commits};
-use crate::history::adjusted_file_times;
+use crate::file_times::adjusted_file_times;
 use crate::listing::Listing;
 use crate::reconcile::{NewerKeys, Survivors, TableState};
 use crate::segment::{
@@ -21,13 +21,14 @@ use crate::segment::{
     version_range,
 };
 
-/// How much of the log a listing shows.
+/// How much of the log a listing covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     Whole,
     FromHint,
 }
 
+#[tracing::instrument(target = "deltaic::log", name = "replay log", level = "debug", skip_all, fields(version = tracing::field::Empty, checkpoint = tracing::field::Empty, commits = tracing::field::Empty))]
 pub(super) async fn from_listing(
     request: &Request,
     listing: &Listing,
@@ -61,8 +62,8 @@ pub(super) async fn from_listing(
         if contradicted == MOST_CONTRADICTED && checkpoint.is_some() {
             continue;
         }
-        // The newest one mostly is sound, and its commits are fetched beside it. Behind one that is broken each proves
-        // itself before anything else is looked at: there may be thousands, and commits behind each of them.
+        // The newest checkpoint is usually valid, and its commits are fetched in parallel. After a broken one, each
+        // further checkpoint is read before its commits: there may be thousands of both.
         let mut proven = None;
         if let (Some(_), Some(files)) = (&first_error, &checkpoint) {
             if files.version < reachable_from {
@@ -84,13 +85,19 @@ pub(super) async fn from_listing(
             }
         };
         let has_checkpoint = segment.checkpoint.is_some();
+        let span = Span::current();
+        span.record("version", version.as_i64());
+        span.record("commits", segment.commits.len());
+        if let Some(checkpoint) = &segment.checkpoint {
+            span.record("checkpoint", checkpoint.version.as_i64());
+        }
         match from_segment(request, segment, file_time_ms, proven, &mut warnings).await {
             Ok(snapshot) => return Ok(snapshot),
             Err(Failed::Checkpoint(error)) => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
                 first_error.get_or_insert(error);
             }
-            // What a checkpoint says may be what is wrong; the commits before it say it too, if they are still there.
+            // The checkpoint may be wrong; the commits before it have the same content, if they still exist.
             Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
                 warnings.push(format!("a checkpoint was passed over: {error}"));
                 first_error.get_or_insert(error);
@@ -102,11 +109,11 @@ pub(super) async fn from_listing(
     Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
 }
 
-/// How many checkpoints are believed that the commits after them contradict; then the commits alone are asked. Each costs
-/// all of its commits.
+/// How many checkpoints contradicted by later commits are tried before only the commits are used. Each attempt reads
+/// all its commits.
 const MOST_CONTRADICTED: usize = 4;
 
-/// The oldest version behind which the commits up to another are all there.
+/// The oldest version after which all commits up to `version` exist.
 fn reachable_from(listing: &Listing, version: Version) -> Version {
     let commits = listing.commits().rev().map(|file| file.path.version);
     let mut oldest = version;
@@ -122,7 +129,7 @@ fn reachable_from(listing: &Listing, version: Version) -> Version {
     oldest
 }
 
-/// Which step failed, since another checkpoint may help against some.
+/// The step that failed, since another checkpoint may avoid some failures.
 enum Failed {
     Checkpoint(Error),
     Commits(Error),
@@ -175,9 +182,9 @@ async fn from_segment(
                 .map_err(Failed::Reconciling)?
                 .0;
         }
-        // A compaction file may be left out, and there are writers that got them wrong: whatever speaks against what it
-        // leads to sends us to the commits. Metadata of two ids are of a table that was replaced, or of another table's
-        // compaction file: the commits know.
+        // Compaction files are optional, and some writers got them wrong: on any inconsistency, the commits are read
+        // instead. Metadata with two ids come from a replaced table or another table's compaction file; only the
+        // commits can distinguish them.
         let is_of_one_table = |commits: &CommitActions| is_of_one_table(checkpoint.as_deref(), commits);
         match commits {
             Ok(commits) if !is_of_one_table(&commits) => {}
@@ -187,7 +194,7 @@ async fn from_segment(
                     "compaction files were passed over: with them the table is not what its version checksum says"
                         .to_owned(),
                 ),
-                // One that the store keeps to itself is as good as none; if it is the store that fails, the commits tell.
+                // An unreadable compaction file is ignored; if the store itself fails, reading the commits reports it.
                 Err(error) if matches!(error.kind(), ErrorKind::CorruptLog | ErrorKind::StorageError) => {
                     warnings.push(format!("compaction files were passed over: {error}"));
                 }
@@ -203,7 +210,7 @@ async fn from_segment(
     Ok(snapshot)
 }
 
-/// Whether all metadata have one id.
+/// Whether all metadata actions have one id.
 fn is_of_one_table(checkpoint: Option<&Checkpoint>, commits: &CommitActions) -> bool {
     let of_checkpoint = checkpoint.map(|checkpoint| &checkpoint.table);
     let tables = of_checkpoint
@@ -215,7 +222,7 @@ fn is_of_one_table(checkpoint: Option<&Checkpoint>, commits: &CommitActions) -> 
 }
 
 impl Snapshot {
-    /// Reconciles what was read, and lets only a table through whose log is understood.
+    /// Reconciles the actions that were read, and rejects unsupported tables.
     fn assemble(
         request: &Request,
         segment: LogSegment,
@@ -245,7 +252,7 @@ impl Snapshot {
         Self::try_new(request, known)
     }
 
-    /// Takes what was reconciled, and lets only a table through whose log is understood.
+    /// Builds a snapshot from reconciled actions, and rejects unsupported tables.
     pub(super) fn try_new(request: &Request, known: Known) -> Result<Self> {
         let (location, version) = (&request.location, known.segment.version);
         let absent = |what: &str| {
@@ -264,20 +271,14 @@ impl Snapshot {
                     "the metadata are damaged: restore the commit that holds them from a backup of the table",
                 )
         };
-        // A protocol that is not understood may change what the rest means, so it is judged first.
-        let schema = match metadata.schema() {
-            Ok(schema) => schema,
-            Err(error) => {
-                ensure_openable(&protocol, &metadata, &Default::default(), request.tail).map_err(located)?;
-                return Err(located(error));
-            }
-        };
-        ensure_openable(&protocol, &metadata, &schema, request.tail).map_err(located)?;
-        ensure_vectors_are_allowed(&protocol, &known.adds).map_err(located)?;
-        let column_mapping = ColumnMappingMode::of(&protocol, &metadata).map_err(located)?;
-        let mut domains = known.state.domains.as_ref().clone();
-        domains.retain(|_, domain| !domain.removed);
-        let contradictions = features::contradictions(&protocol);
+        // An unsupported protocol may change the meaning of the rest, so it is checked first.
+        let configuration =
+            TableConfiguration::new(protocol, metadata).with_domains(known.state.domains.values().cloned());
+        ensure_openable(&configuration, request.tail).map_err(located)?;
+        let schema = configuration.schema().map_err(located)?;
+        ensure_vectors_are_allowed(configuration.protocol(), &known.adds).map_err(located)?;
+        let column_mapping = configuration.column_mapping().map_err(located)?;
+        let contradictions = features::contradictions(configuration.protocol());
         Ok(Self {
             location: Arc::clone(location),
             options: request.options,
@@ -285,13 +286,11 @@ impl Snapshot {
             segment: Arc::new(known.segment),
             checkpoint: known.checkpoint,
             state: known.state,
-            protocol,
-            metadata,
-            schema: Arc::new(schema),
+            configuration,
+            schema,
             column_mapping,
             adds: Arc::new(known.adds),
             removes: Arc::new(known.removes),
-            domains: Arc::new(domains),
             newest_commit_info: known.newest_commit_info.map(Arc::from),
             file_time_ms: known.file_time_ms,
             listed: request.listed,
@@ -306,7 +305,7 @@ impl Snapshot {
     }
 }
 
-/// What a snapshot is made of, before it is judged.
+/// The reconciled parts of a snapshot, before validation.
 pub(super) struct Known {
     pub(super) segment: LogSegment,
     pub(super) checkpoint: Option<Arc<Checkpoint>>,
@@ -314,8 +313,8 @@ pub(super) struct Known {
     pub(super) adds: Vec<Survivors>,
     pub(super) removes: Vec<Survivors>,
     pub(super) newest_commit_info: Option<String>,
-    /// The time of the version's commit by its file, made to rise; none where the listing does not reach far enough.
+    /// The adjusted modification time of the version's commit file; `None` if the listing does not reach far enough.
     pub(super) file_time_ms: Option<i64>,
-    /// What a checksum said of the version that it was made out of.
+    /// Result of comparing the version that it was derived from with a checksum.
     pub(super) agreement: Agreement,
 }

@@ -1,4 +1,4 @@
-//! The version checksum: a second opinion on what a version is.
+//! Compares a version with its version checksum.
 //!
 //! Protocol: *Version Checksum File*, *State Validation*.
 
@@ -14,22 +14,23 @@ use super::Snapshot;
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 
-/// How large a version checksum may be. Writers leave its list of files out where there are more than a few.
+/// Maximum size of a version checksum. Writers omit its list of files if there are more than a few.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What a version's checksum said of it, or, where it has none, that of an older one which it was made out of.
+/// Result of comparing a version with its checksum or, without one, with that of the older version that it was derived
+/// from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Nothing: there was none, or none that can be read.
+    /// No readable checksum.
     Unasked,
-    /// The same as the log.
+    /// The checksum agrees with the log.
     Agrees,
-    /// Something else.
+    /// The checksum disagrees with the log.
     Disagrees,
 }
 
 impl Agreement {
-    /// What becomes of it where the next checksum finds these disagreements.
+    /// The result after the next checksum was compared with these disagreements.
     pub(super) fn found(disagreements: &[String]) -> Self {
         if disagreements.is_empty() {
             Self::Agrees
@@ -39,7 +40,7 @@ impl Agreement {
     }
 }
 
-/// Reads a checksum, where there is one; why it cannot be used is for people.
+/// Reads a checksum if it exists; the error text says why it cannot be used.
 pub(crate) async fn read_checksum(
     location: &TableLocation,
     file: Option<&LogFile>,
@@ -53,7 +54,7 @@ pub(crate) async fn read_checksum(
     }
     let bytes = match location.read(&relative).await {
         Ok(bytes) => bytes,
-        // It was cleaned up meanwhile.
+        // It was cleaned up after the listing.
         Err(object_store::Error::NotFound { .. }) => return Ok(None),
         Err(_) => return Err(format!("{relative} cannot be read")),
     };
@@ -63,7 +64,7 @@ pub(crate) async fn read_checksum(
 }
 
 impl Snapshot {
-    /// What the version's own commit says about itself; nothing where it was not read or has no `commitInfo`.
+    /// The `commitInfo` of the version's own commit; default if it was not read or has none.
     pub(crate) fn own_commit_info(&self) -> CommitInfo {
         let info = self
             .commit_info()
@@ -71,7 +72,8 @@ impl Snapshot {
         info.unwrap_or_default()
     }
 
-    /// Hands the version on as far as a checksum speaks of it, with these transactions and this `commitInfo`.
+    /// Passes a summary of the version's state, as far as a checksum covers it, with these transactions and this
+    /// `commitInfo`.
     pub(crate) fn summarize<T>(
         &self,
         txns: &[Txn],
@@ -110,7 +112,7 @@ impl Snapshot {
         }))
     }
 
-    /// Where a version checksum says something else than the log, in words; empty when they agree.
+    /// Describes the differences between a version checksum and the log; empty if they agree.
     pub(super) fn disagreements(&self, checksum: &VersionChecksum) -> Result<Vec<String>> {
         let txns: Vec<Txn> = self.txns().values().cloned().collect();
         let found = self.summarize(&txns, &self.own_commit_info(), |state| {
@@ -125,8 +127,8 @@ impl Snapshot {
             .collect())
     }
 
-    /// The live files that have a key whose hash is asked for: `visit` is called with the key and what
-    /// checksums count of the file.
+    /// Calls `visit` for each live file whose key has one of the hashes, with the key and what checksums count of the
+    /// file.
     pub(crate) fn for_live_files(
         &self,
         hashes: &HashSet<u32>,

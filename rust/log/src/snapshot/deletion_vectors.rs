@@ -1,4 +1,4 @@
-//! Whether the table's files may have deletion vectors.
+//! Verifies that the table's files may have deletion vectors.
 //!
 //! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*.
 
@@ -11,8 +11,8 @@ use crate::reconcile::Survivors;
 
 const FEATURE: &str = "deletionVectors";
 
-/// Proves that no live file has a deletion vector where the protocol lacks the feature: readers that go by the protocol
-/// would show its deleted rows. Tombstones may have them, since the feature can be dropped.
+/// Verifies that no live file has a deletion vector if the protocol lacks the feature: readers that follow the protocol
+/// would return its deleted rows. Tombstones may have them, since the feature can be dropped.
 pub(super) fn ensure_vectors_are_allowed(protocol: &Protocol, adds: &[Survivors]) -> Result<()> {
     let is_listed = protocol
         .reader_features
@@ -42,7 +42,9 @@ pub(super) fn ensure_vectors_are_allowed(protocol: &Protocol, adds: &[Survivors]
     )
     .with("field", "add.deletionVector")
     .with("feature", FEATURE)
-    .hint("whether its rows are deleted cannot be told: restore the commit that names the file, or the protocol, from a backup");
+    .hint(
+        "its deleted rows are unknown: restore the commit that adds the file, or the protocol, from a backup",
+    );
     Err(match files.file_of(row) {
         Some(file) => error.with("path", file.relative()),
         None => error,

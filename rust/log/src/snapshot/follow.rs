@@ -1,4 +1,4 @@
-//! A version out of the one before and the commit that makes it, without a look at the store.
+//! Computes a version from the previous version and its commit, without I/O.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use deltaic_protocol::{Result, Version};
 
 use super::assemble::Known;
 use super::checksum::Agreement;
-use super::load::Request;
 use super::refresh::drop_the_dead;
+use super::request::Request;
 use super::{LoadOptions, Snapshot};
 use crate::decode::commits::{CommitActions, decode_commit};
 use crate::listing::LogFile;
@@ -16,13 +16,13 @@ use crate::reconcile::{NewerKeys, Survivors, TableState};
 use crate::segment::LogSegment;
 
 impl Snapshot {
-    /// The version that a commit of these bytes makes of this one, as an opening of it would have it. What only the store
-    /// knows of the commit's file, such as its time, it does not know: it is there to be counted, and not kept.
+    /// The version that results from applying a commit with these bytes to this one. File properties that only the
+    /// store knows, such as the modification time, are missing, so use it for counting and do not keep it.
     ///
     /// # Errors
     ///
-    /// `CorruptLog` where the bytes are no commit, or none that can follow; `UnsupportedFeature` where the table becomes
-    /// one that is not understood.
+    /// `CorruptLog` if the bytes are not a commit that can follow this version; `UnsupportedFeature` if the resulting
+    /// table is not supported.
     pub(crate) fn followed_by(&self, commit: &[u8]) -> Result<Self> {
         let version = self.version().next()?;
         let request = Request {
@@ -45,11 +45,11 @@ impl Snapshot {
         follow(&request, before, version, commit)
     }
 
-    /// The version 0 that a commit of these bytes makes.
+    /// The version 0 that results from a commit with these bytes.
     ///
     /// # Errors
     ///
-    /// As of [`Self::followed_by`].
+    /// See [`Self::followed_by`].
     pub(crate) fn of_first_commit(location: &Arc<TableLocation>, commit: &[u8]) -> Result<Self> {
         let request = Request {
             location: Arc::clone(location),
@@ -83,7 +83,7 @@ fn follow(request: &Request, before: Known, version: Version, commit: &[u8]) -> 
         size: u64::try_from(commit.len()).unwrap_or(u64::MAX),
         ..LogFile::commit(version)
     });
-    // How long a line may be is asked of what others wrote.
+    // The line length limit applies only to what other writers wrote.
     let decoded = decode_commit(commit, &file, usize::MAX)?;
     let actions = CommitActions::of(&file, decoded);
     let (keys, mut adds, mut removes) = NewerKeys::reconcile(&actions.adds, &actions.removes)?;

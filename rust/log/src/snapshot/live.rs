@@ -1,4 +1,4 @@
-//! Rows that stand, taken out of their batches with as little copying as can be.
+//! Extracts surviving rows from their batches with minimal copying.
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_buffer::BooleanBuffer;
@@ -8,7 +8,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::reconcile::Survivors;
 
-/// Runs of rows shorter than this, on average, are copied together and not handed out one by one.
+/// Runs of rows shorter than this, on average, are copied into one batch instead of returned as slices.
 const RUN_ROWS: usize = 1024;
 
 pub(super) fn failed(error: ArrowError) -> Error {
@@ -18,12 +18,12 @@ pub(super) fn failed(error: ArrowError) -> Error {
     )
 }
 
-/// The rows that stand.
+/// The surviving rows.
 pub(super) fn live_rows(survivors: &Survivors) -> Result<Vec<RecordBatch>> {
     rows_of(&survivors.files.batch, &survivors.live)
 }
 
-/// The selected rows: where they lie in few runs these are slices, which share the batch's memory, else one copy.
+/// The selected rows: slices that share the batch's memory if they form few runs, else one copy.
 pub(super) fn rows_of(batch: &RecordBatch, selected: &BooleanBuffer) -> Result<Vec<RecordBatch>> {
     let count = selected.count_set_bits();
     if count == 0 {

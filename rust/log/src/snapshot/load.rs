@@ -1,4 +1,4 @@
-//! From the store to a snapshot.
+//! Loads a snapshot from the store.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -7,59 +7,38 @@ use deltaic_protocol::features;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use futures::future::{Either, select};
 use futures::pin_mut;
+use tracing::Span;
 
 use super::Snapshot;
 use super::assemble::{Reach, from_listing};
+use super::request::{LoadOptions, Request};
 use crate::clock::Observed;
-use crate::decode::commits::MAX_LINE_BYTES;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::log_tail::LogTail;
 use crate::segment::{complete_checkpoints, newest_version};
 
-/// How often a log is listed that other writers clean up while it is read.
+/// How often a log is listed if other writers clean it up while it is read.
 const MOST_LISTINGS: usize = 5;
 
-/// What a user may change about opening a table.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadOptions {
-    /// How long a line of a commit may be, in bytes.
-    pub max_line_bytes: usize,
-}
-
-impl Default for LoadOptions {
-    fn default() -> Self {
-        Self {
-            max_line_bytes: MAX_LINE_BYTES,
-        }
-    }
-}
-
-/// What is opened, and how.
-#[derive(Clone)]
-pub(super) struct Request {
-    pub(super) location: Arc<TableLocation>,
-    pub(super) version: Option<Version>,
-    pub(super) options: LoadOptions,
-    pub(super) tail: features::LogTail,
-    /// When the log was listed for it, or earlier; none if it was not, or was listed for an older version.
-    pub(super) listed: Option<Observed>,
-}
-
 impl Snapshot {
-    /// Opens the newest version, or the one that is asked for. Must be called inside a runtime.
+    /// Loads the newest version, or the requested one. Must be called inside a runtime.
+    #[tracing::instrument(target = "deltaic::log", name = "load snapshot", level = "info", skip_all, fields(table = location.uri(), version = tracing::field::Empty))]
     pub async fn load(
         location: Arc<TableLocation>,
         version: Option<Version>,
         options: LoadOptions,
     ) -> Result<Self> {
+        if let Some(version) = version {
+            Span::current().record("version", version.as_i64());
+        }
         let request = Request {
             location,
             version,
             options,
             tail: features::LogTail::Absent,
-            // Later versions of an older one are not followed here, and may have gaps.
+            // Later versions do not matter for an older one, and may have gaps.
             listed: version.is_none().then(Observed::now),
         };
         let mut warnings = Vec::new();
@@ -69,7 +48,7 @@ impl Snapshot {
             match list_newest(&request.location, &mut warnings).await? {
                 Listed::Whole(listing) => listing,
                 Listed::FromHint(listing, hint) => {
-                    // Whatever the hint leads to must prove itself; if it does not, the log itself is asked.
+                    // The hint is not trusted: if it leads to no valid snapshot, the whole log is listed.
                     let leads = complete_checkpoints(&listing, None)
                         .iter()
                         .any(|found| found.version == hint);
@@ -89,8 +68,8 @@ impl Snapshot {
         from_newest_listing(&request, listing, warnings).await
     }
 
-    /// Opens a catalog-managed table: what the log's folder lists, and the commits that the catalog has ratified. Must
-    /// be called inside a runtime.
+    /// Loads a catalog-managed table from the listing of the log's folder and the commits that the catalog has
+    /// ratified. Must be called inside a runtime.
     ///
     /// Protocol: *Reading Catalog-managed Tables*.
     pub async fn load_with_tail(
@@ -112,7 +91,7 @@ impl Snapshot {
     }
 }
 
-/// Opens a version from a listing. If the log cannot be read as it was listed and has changed since, a cleanup may have
+/// Loads a version from a listing. If the log cannot be read as listed and has changed since, a cleanup may have
 /// deleted a file in between: it is listed again.
 async fn from_newest_listing(
     request: &Request,
@@ -132,7 +111,7 @@ async fn from_newest_listing(
     from_listing(request, &listing, Reach::Whole, warnings).await
 }
 
-/// Whether there is a table: a log with a commit or a checkpoint.
+/// Whether a table exists: a log with a commit or a checkpoint.
 pub async fn exists(location: &TableLocation) -> Result<bool> {
     Ok(newest_version(&Listing::whole(location).await?).is_some())
 }
@@ -146,8 +125,8 @@ fn without_checkpoint(hint: Version) -> String {
     format!("_last_checkpoint was passed over: there is no complete checkpoint of version {hint}")
 }
 
-/// Asks for the listing and for the hint at once. Where the hint is there long before, the log is long: then it is
-/// listed from the hint too, and whichever listing ends first is taken.
+/// Requests the listing and the hint concurrently. If the hint arrives long before the listing, the log is long: then
+/// it is also listed from the hint, and the listing that ends first is used.
 async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Result<Listed> {
     let whole = Listing::whole(location);
     let hint = read_last_checkpoint(location);
@@ -167,10 +146,10 @@ async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Re
     let listing = match (listing, hint) {
         (Some(listing), _) => listing,
         (None, None) => whole.await?,
-        // A local folder is read as a whole in any case.
+        // A local folder is always listed as a whole.
         (None, Some(_)) if location.file_system().is_some() => whole.await?,
         (None, Some(hint)) => match futures::poll!(&mut whole) {
-            // A listing of one page ends with the request that was made first.
+            // A listing of one page ends with the first request.
             Poll::Ready(listing) => listing?,
             Poll::Pending => {
                 let from_hint = Listing::from(location, hint);

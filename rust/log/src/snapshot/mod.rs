@@ -4,12 +4,14 @@ mod assemble;
 mod checksum;
 mod deletion_vectors;
 mod files;
+mod files_batch;
 mod follow;
 mod live;
 mod load;
 mod prune;
 mod refresh;
 mod reopened;
+mod request;
 mod standing;
 mod statistics;
 mod tombstones;
@@ -17,17 +19,19 @@ mod tombstones;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_protocol::Version;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{TableConfiguration, Version};
 
 pub(crate) use checksum::{Agreement, read_checksum};
-pub use files::{Files, FilesBatch};
-pub use load::{LoadOptions, exists};
+pub use files_batch::Files;
+pub use files_batch::FilesBatch;
+pub use load::exists;
 pub use prune::{PruneReport, Pruning};
+pub use request::LoadOptions;
 pub(crate) use standing::Standing;
 pub use statistics::WithStatistics;
 
@@ -37,9 +41,9 @@ use crate::location::TableLocation;
 use crate::reconcile::{Survivors, TableState};
 use crate::segment::LogSegment;
 
-/// A table at one version. Cheap to clone; what it holds never changes.
+/// A table at one version. Immutable and cheap to clone.
 ///
-/// The statistics of the files, and the tombstones of a checkpoint, are left where they are until they are asked for.
+/// File statistics and the tombstones of a checkpoint are read on demand.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     location: Arc<TableLocation>,
@@ -48,25 +52,23 @@ pub struct Snapshot {
     segment: Arc<LogSegment>,
     checkpoint: Option<Arc<Checkpoint>>,
     state: TableState,
-    protocol: Arc<Protocol>,
-    metadata: Arc<Metadata>,
+    configuration: TableConfiguration,
     schema: Arc<StructType>,
     column_mapping: ColumnMappingMode,
     adds: Arc<Vec<Survivors>>,
-    /// Of the commits alone.
+    /// Of the commits only, without those of the checkpoint.
     removes: Arc<Vec<Survivors>>,
-    domains: Arc<BTreeMap<String, DomainMetadata>>,
     newest_commit_info: Option<Arc<str>>,
     file_time_ms: Option<i64>,
-    /// When the log was last listed and this was its newest version; none if that is not known.
+    /// When the log was last listed with this as its newest version; `None` if unknown.
     listed: Option<Observed>,
-    /// What a checksum said of it.
+    /// Result of comparing the version with a checksum.
     agreement: Agreement,
     warnings: Arc<Vec<String>>,
 }
 
 impl Snapshot {
-    /// Where the table is.
+    /// The location of the table.
     #[must_use]
     pub fn location(&self) -> &Arc<TableLocation> {
         &self.location
@@ -78,32 +80,33 @@ impl Snapshot {
         self.segment.version
     }
 
-    /// When the log was last listed and this was its newest version; none if that is not known.
+    /// When the log was last listed with this as its newest version; `None` if unknown.
     pub(crate) fn listed(&self) -> Option<Observed> {
         self.listed
     }
 
-    /// What a checksum said of the version.
+    /// Result of comparing the version with a checksum.
     pub(crate) fn agreement(&self) -> Agreement {
         self.agreement
     }
 
-    /// How the snapshot was opened.
+    /// The options that the snapshot was loaded with.
     pub(crate) fn options(&self) -> LoadOptions {
         self.options
     }
 
-    /// How long a line of the log may be before it is refused, in bytes.
+    /// Maximum length of a line of the log, in bytes.
     pub(crate) fn max_line_bytes(&self) -> usize {
         self.options.max_line_bytes
     }
 
-    /// The adds that stand, where opening left them.
+    /// The surviving adds, in the batches that loading produced.
     pub(crate) fn adds(&self) -> &[Survivors] {
         &self.adds
     }
 
-    /// The removes of the commits that stand, where opening left them. Those of the checkpoint were not read.
+    /// The surviving removes of the commits, in the batches that loading produced. Those of the checkpoint are not
+    /// read.
     pub(crate) fn removes(&self) -> &[Survivors] {
         &self.removes
     }
@@ -113,22 +116,28 @@ impl Snapshot {
         self.checkpoint.as_ref()
     }
 
-    /// The files that make the version.
+    /// The log files that make up the version.
     #[must_use]
     pub fn segment(&self) -> &LogSegment {
         &self.segment
     }
 
-    /// What the table asks of its readers and writers.
+    /// Protocol, metadata, schema and domains as one value.
     #[must_use]
-    pub fn protocol(&self) -> &Protocol {
-        &self.protocol
+    pub fn configuration(&self) -> &TableConfiguration {
+        &self.configuration
     }
 
-    /// What the table says about itself.
+    /// The protocol: what the table requires of its readers and writers.
+    #[must_use]
+    pub fn protocol(&self) -> &Protocol {
+        self.configuration.protocol()
+    }
+
+    /// The metadata of the table.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+        self.configuration.metadata()
     }
 
     /// The schema.
@@ -140,61 +149,61 @@ impl Snapshot {
     /// The partition columns, in the metadata's order.
     #[must_use]
     pub fn partition_fields(&self) -> Vec<&StructField> {
-        self.metadata
+        self.metadata()
             .partition_columns
             .iter()
             .filter_map(|name| self.schema.field(name))
             .collect()
     }
 
-    /// The newest transaction identifier of each application, expired ones among them.
+    /// The newest transaction identifier of each application, including expired ones.
     #[must_use]
     pub fn txns(&self) -> &BTreeMap<String, Txn> {
         &self.state.txns
     }
 
-    /// Whether who opens the version anew has the same transaction identifiers, whichever checkpoint stands by then.
+    /// Whether loading the version again returns the same transaction identifiers, whichever checkpoint it starts from.
     pub(crate) fn knows_all_txns(&self) -> bool {
         !self.state.remembers_longer
     }
 
-    /// The transaction identifiers that have not expired at a time, in milliseconds since the epoch.
+    /// The transaction identifiers that have not expired at `now_ms`, in milliseconds since the epoch.
     ///
-    /// Protocol: *Transaction Identifiers*. They expire where the table says after how long; where it says so in words
-    /// that cannot be read none does, since one that is forgotten lets the same data in again.
+    /// Protocol: *Transaction Identifiers*. If the table's retention property is invalid, none expires, since a
+    /// forgotten identifier would allow the same data to be written again.
     #[must_use]
     pub fn current_txns(&self, now_ms: i64) -> Vec<&Txn> {
-        let retention_ms = txn_retention_ms(&self.metadata).unwrap_or(None);
+        let retention_ms = txn_retention_ms(self.metadata()).unwrap_or(None);
         let is_current = |txn: &&Txn| !txn_is_expired(txn.last_updated, retention_ms, now_ms);
         self.state.txns.values().filter(is_current).collect()
     }
 
-    /// How columns are named in the data files, and in the log's partition values and statistics.
+    /// How columns are named in the data files and in the log's partition values and statistics.
     #[must_use]
     pub fn column_mapping(&self) -> ColumnMappingMode {
         self.column_mapping
     }
 
-    /// The domains' metadata, removed ones left out.
+    /// The domain metadata, without removed domains.
     #[must_use]
     pub fn domains(&self) -> &BTreeMap<String, DomainMetadata> {
-        &self.domains
+        self.configuration.domains()
     }
 
-    /// The `commitInfo` of the version's own commit as JSON text, where the commit was read and has one.
+    /// The `commitInfo` of the version's own commit as JSON text; `None` if the commit was not read or has none.
     #[must_use]
     pub fn commit_info(&self) -> Option<&str> {
         self.newest_commit_info.as_deref()
     }
 
-    /// When the version's commit was written by its file, made to rise over the versions, in milliseconds since the
-    /// epoch; none where the log was not listed far enough to tell.
+    /// The modification time of the version's commit file, adjusted to increase with the version, in milliseconds since
+    /// the epoch; `None` if the listing did not reach far enough.
     #[must_use]
     pub fn file_time_ms(&self) -> Option<i64> {
         self.file_time_ms
     }
 
-    /// What was passed over on the way, for people.
+    /// Warnings about what was skipped while loading.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings

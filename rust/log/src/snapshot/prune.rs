@@ -1,4 +1,4 @@
-//! Which files may hold a matching row: partitions first, then statistics, of which only the named columns are read.
+//! Prunes files by partition values, then by statistics, reading only the columns that the predicate names.
 
 use std::sync::Arc;
 
@@ -13,41 +13,41 @@ use deltaic_protocol::skipping::{self, columns_of, files_that_may_match};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 
 use super::Snapshot;
-use super::files::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
+use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
 use super::live::{copy_of, failed, rows_of};
 use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
 use crate::in_parallel::in_parallel;
 use crate::location::TableLocation;
 use crate::reconcile::Survivors;
 
-/// How many batches are worked on at once.
+/// Number of batches processed concurrently.
 const UNITS_IN_FLIGHT: usize = 4;
 
-/// What is asked of the files.
+/// What to prune by and what to read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pruning<'a> {
-    /// Which rows somebody is after; files that cannot hold one are left out.
+    /// The predicate; files that cannot contain a matching row are pruned.
     pub predicate: Option<&'a BoundPredicate>,
-    /// Which statistics come with the files.
+    /// Which statistics are read with the files.
     pub statistics: WithStatistics,
 }
 
-/// How many files each step of pruning left.
+/// How many files remain after each step of pruning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PruneReport {
     /// Files of the snapshot.
     pub files: usize,
-    /// Files whose partition may hold a matching row.
+    /// Files whose partition may contain a matching row.
     pub after_partitions: usize,
-    /// Of these, files whose statistics allow for one.
+    /// Of these, files whose statistics allow a matching row.
     pub after_statistics: usize,
     /// Bytes of the snapshot.
     pub bytes: i64,
-    /// Bytes of the files that partitions leave.
+    /// Bytes of the files that remain after partition pruning.
     pub bytes_after_partitions: i64,
-    /// Bytes of the files that are left in the end.
+    /// Bytes of the files that remain at the end.
     pub bytes_after_statistics: i64,
-    /// Whether statistics are missing because a file of the log was damaged or deleted after the snapshot was opened.
+    /// Whether statistics are missing because a file of the log was damaged or deleted after the snapshot was loaded.
     pub lacks_statistics: bool,
 }
 
@@ -67,20 +67,20 @@ impl PruneReport {
     }
 }
 
-/// What is done with each batch.
+/// The steps applied to each batch.
 struct Work {
     location: Arc<TableLocation>,
     fields: Vec<PartitionField>,
-    /// What partition values are asked about: all of the predicate.
+    /// The predicate on partition values: the whole predicate.
     by_partition: Option<BoundPredicate>,
-    /// What statistics are asked about: the conjuncts that name a column with data.
+    /// The predicate on statistics: the conjuncts that name a data column.
     by_statistics: Option<BoundPredicate>,
     /// The statistics that are read.
     wanted: Option<StatisticsSchema>,
     keeps_statistics: bool,
 }
 
-/// A batch on its way.
+/// A batch in progress.
 struct Selected {
     survivors: Survivors,
     adds: AddColumns,
@@ -90,11 +90,11 @@ struct Selected {
 }
 
 impl Snapshot {
-    /// The files that may hold a row that the predicate matches, all without one; a file whose partition values cannot
-    /// be read stays. Must be called inside a runtime.
+    /// The files that may contain a row matching the predicate, or all files without one; a file with unreadable
+    /// partition values is kept. Must be called inside a runtime.
     ///
-    /// Statistics are read now: opening leaves them where they are. They are a help and no truth, so where the log is
-    /// damaged by now, or cleaned up, the files are without them. A store that fails is an error.
+    /// Statistics are read by this call, not on loading. They are optional: if the log has since been damaged or
+    /// cleaned up, the files are returned without them. A failure of the store is an error.
     ///
     /// Protocol: *Per-file Statistics*, *Partition Value Serialization*.
     pub async fn prune(&self, pruning: Pruning<'_>) -> Result<(Files, PruneReport)> {
@@ -121,7 +121,7 @@ impl Snapshot {
         let fields = self.partition_names();
         let is_partition = |column: &str| fields.iter().any(|partition| partition.field.name == column);
         let conjuncts = pruning.predicate.map(BoundPredicate::conjuncts);
-        // What looks at partition columns alone is answered by then.
+        // Conjuncts on partition columns only are fully evaluated by partition pruning.
         let of_rows = conjuncts.unwrap_or_default().into_iter().filter(|conjunct| {
             let columns = conjunct.columns();
             !columns.into_iter().all(is_partition)
@@ -226,7 +226,7 @@ impl Work {
 }
 
 impl Selected {
-    /// Which of the selected files may hold a row that matches, by their statistics and partition values.
+    /// Which of the selected files may contain a matching row, by their statistics and partition values.
     fn that_may_match(
         &self,
         predicate: &BoundPredicate,
@@ -247,9 +247,9 @@ impl Selected {
         files_that_may_match(predicate, &files)
     }
 
-    /// The log's columns with the typed partition values beside them, so that both are cut alike.
+    /// The log's columns with the typed partition values, so that both are filtered alike.
     fn with_values(&self) -> Result<RecordBatch> {
-        super::files::with_partition_values(&self.survivors.files.batch, self.partition_values.as_ref())
+        super::files_batch::with_partition_values(&self.survivors.files.batch, self.partition_values.as_ref())
     }
 
     fn into_batches(self) -> Result<Vec<FilesBatch>> {
@@ -273,12 +273,12 @@ fn names_one_of(predicate: &BoundPredicate, values: &StructArray) -> bool {
     columns.any(|name| values.column_by_name(name).is_some())
 }
 
-/// The selected rows that a mask over them leaves.
+/// The selected rows that remain after applying a mask over them.
 fn narrowed(selected: &BooleanBuffer, mask: &BooleanArray) -> BooleanBuffer {
     let mut bits = BooleanBufferBuilder::new(selected.len());
     bits.append_n(selected.len(), false);
     for (index, row) in selected.set_indices().enumerate() {
-        // What is not known may match.
+        // An unknown result may match.
         if mask.is_null(index) || mask.value(index) {
             bits.set_bit(row, true);
         }
@@ -291,10 +291,4 @@ fn bytes_of(adds: &AddColumns, rows: &BooleanBuffer) -> i64 {
     rows.set_indices()
         .filter_map(|row| sizes.get(row))
         .fold(0i64, |total, size| total.saturating_add(*size))
-}
-
-/// The typed partition values of a batch that has them.
-pub(super) fn values_in(batch: &RecordBatch) -> Option<StructArray> {
-    let column = batch.column_by_name(super::files::TYPED_VALUES)?;
-    column.as_struct_opt().cloned()
 }

@@ -1,4 +1,4 @@
-//! A newer snapshot out of an older one: only the commits that came are read.
+//! Refreshes a snapshot by reading only the commits after it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use object_store::ObjectStoreExt;
 use super::Snapshot;
 use super::assemble::Known;
 use super::checksum::{Agreement, read_checksum};
-use super::load::Request;
+use super::request::Request;
 use super::standing::Standing;
 use crate::clock::{Observed, now_ms};
 use crate::decode::commits::read_commits;
@@ -17,16 +17,17 @@ use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
 use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version};
 
-/// How a warning begins that a checkpoint was passed over.
+/// Prefix of the warning that a checkpoint was skipped.
 const PASSED_OVER: &str = "a checkpoint was passed over";
 
-/// How many batches a snapshot may hold before a refresh makes it anew.
+/// Number of batches above which a refresh loads the snapshot again.
 const MOST_BATCHES: usize = 4096;
 
 impl Snapshot {
-    /// The newest version. Where the log no longer continues from this one, because it was made anew or too much was
-    /// cleaned up, it is opened from the start. A listing that is behind the time is no way back: as long as this
-    /// version's file is there, this version is the least that is given. Must be called inside a runtime.
+    /// Returns the newest version. If the log no longer continues from this version, because the table was recreated or
+    /// too much was cleaned up, it is loaded from the start. A stale listing never returns an older version while this
+    /// version's file still exists. Must be called inside a runtime.
+    #[tracing::instrument(target = "deltaic::log", name = "refresh snapshot", level = "info", skip_all, fields(table = self.location.uri(), from = self.version().as_i64()))]
     pub async fn refresh(&self) -> Result<Self> {
         let listed = Observed::now();
         let newest = self.newest(listed).await;
@@ -60,7 +61,7 @@ impl Snapshot {
         if !self.continues_in(&listing).await {
             return reload().await;
         }
-        // What this snapshot left in the log to be read when it is asked for may have been cleaned up.
+        // Log files that this snapshot reads on demand may have been cleaned up.
         if self.may_be_cleaned_up(&listing) && !self.sources_stand().await {
             return reload().await;
         }
@@ -70,7 +71,7 @@ impl Snapshot {
                 ..self.clone()
             });
         }
-        // Each refresh leaves a small batch behind; after a great many of them the log is better read anew.
+        // Each refresh adds a small batch; after very many of them it is faster to load the log again.
         if self.adds.len() + self.removes.len() > MOST_BATCHES {
             return reload().await;
         }
@@ -83,7 +84,7 @@ impl Snapshot {
             read_commits(&self.location, &fresh, max_line_bytes),
             read_checksum(&self.location, checksum.as_deref()),
         );
-        // Where a commit is damaged, a checkpoint behind it may say what it said: an opening finds that out.
+        // If a commit is damaged, a later checkpoint may contain its actions; a full load finds that out.
         let damaged = |error: &Error| error.kind() == ErrorKind::CorruptLog;
         let commits = match commits {
             Err(error) if damaged(&error) => return reload().await,
@@ -128,7 +129,7 @@ impl Snapshot {
             listed: Some(listed),
         };
         let mut snapshot = Self::try_new(&request, known)?;
-        // What was passed over to get the older part is still so; what was said of the older version is not.
+        // Checkpoints skipped for the older part are still skipped; other warnings applied to the older version only.
         let mut warnings: Vec<String> = self
             .warnings
             .iter()
@@ -149,8 +150,8 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// Whether a cleanup may have deleted what this snapshot was made from: a file of it has expired by the table's rules,
-    /// or a newer checkpoint stands, behind which another tool may delete by rules of its own.
+    /// Whether a cleanup may have deleted files that this snapshot was made from: one of them has expired by the
+    /// table's rules, or a newer checkpoint exists, before which another tool may delete by its own rules.
     fn may_be_cleaned_up(&self, listing: &Listing) -> bool {
         let mine = self
             .segment
@@ -166,7 +167,7 @@ impl Snapshot {
         self.oldest_sources().any(|file| file.modified_ms < expired_ms)
     }
 
-    /// The first files that a cleanup takes: those of the checkpoint, and the first commit behind it.
+    /// The files that a cleanup deletes first: those of the checkpoint, and the first commit after it.
     fn oldest_sources(&self) -> impl Iterator<Item = &Arc<LogFile>> {
         let checkpoint = self.segment.checkpoint.iter();
         checkpoint
@@ -175,7 +176,7 @@ impl Snapshot {
             .chain(self.segment.commits.first())
     }
 
-    /// Whether the first files that a cleanup takes are still there. A store that does not answer says nothing against it.
+    /// Whether the files that a cleanup deletes first still exist. A store error counts as existing.
     async fn sources_stand(&self) -> bool {
         let looks = self.oldest_sources().map(|file| async move {
             let path = self.location.below(&file.relative())?;
@@ -189,19 +190,19 @@ impl Snapshot {
         looks.into_iter().all(|stands| stands.unwrap_or(true))
     }
 
-    /// Whether a listing from this version on is of the same table: a file that this snapshot was made from is still
-    /// there as it was.
+    /// Whether a listing from this version on shows the same table: a file that this snapshot was made from still
+    /// exists unchanged.
     async fn continues_in(&self, listing: &Listing) -> bool {
         if self.is_shown_in(listing) {
             return true;
         }
         let mut made = self.made_of();
-        // A file of this version that is there and is another one says that the table is another one.
+        // A different file of the same name means that the table was replaced.
         let replaced = |mine: &Arc<LogFile>| listing.files.iter().any(|file| file.path == mine.path);
         if made.any(replaced) {
             return false;
         }
-        // It was cleaned up. Of older files only a listing of the whole log can tell.
+        // It was cleaned up. Older files can only be compared with a listing of the whole log.
         match Listing::whole(&self.location).await {
             Ok(whole) => {
                 let checkpoint = self.segment.checkpoint.iter();
@@ -219,14 +220,14 @@ impl Snapshot {
     }
 }
 
-/// The files of a listing, which stand in the order of their paths, that have the path of another.
+/// The files of a listing, which is sorted by path, that have the same path as another file.
 fn at_path<'a>(files: &'a [Arc<LogFile>], other: &'a LogFile) -> impl Iterator<Item = &'a Arc<LogFile>> {
     let first = files.partition_point(|file| file.path < other.path);
     let rest = files.get(first..).unwrap_or_default();
     rest.iter().take_while(|file| file.path == other.path)
 }
 
-/// The commits after a version up to the newest; none where one is missing.
+/// The commits after a version up to the newest; `None` if one is missing.
 fn commits_after(listing: &Listing, version: Version, newest: Version) -> Result<Option<Vec<Arc<LogFile>>>> {
     let mut next = version.next()?;
     let mut fresh: Vec<Arc<LogFile>> = Vec::new();
@@ -242,7 +243,7 @@ fn commits_after(listing: &Listing, version: Version, newest: Version) -> Result
     Ok(None)
 }
 
-/// Batches of which nothing stands are let go.
+/// Drops batches without live rows.
 pub(super) fn drop_the_dead(mut survivors: Vec<Survivors>) -> Vec<Survivors> {
     survivors.retain(|survivors| survivors.live.count_set_bits() > 0);
     survivors

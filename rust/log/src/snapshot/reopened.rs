@@ -1,4 +1,4 @@
-//! A snapshot whose log files were cleaned up after it was opened: what it left in them may stand in a newer checkpoint.
+//! Reopens a snapshot whose log files were cleaned up after it was loaded: a newer checkpoint may contain their data.
 //!
 //! Protocol: *Metadata Cleanup*.
 
@@ -11,18 +11,18 @@ use super::Snapshot;
 use crate::listing::{Listing, LogFile};
 
 impl Snapshot {
-    /// The same version, opened from the files that the log has now, if files that this snapshot reads on demand were
-    /// deleted; none if all of them are there.
+    /// Loads the same version from the files that the log has now, if files that this snapshot reads on demand were
+    /// deleted; returns `None` if all of them exist.
     ///
     /// # Errors
     ///
-    /// `VersionNotFound` if the log no longer has the version; the store's.
+    /// `VersionNotFound` if the log no longer has the version; errors of the store.
     pub(crate) async fn reopened(&self) -> Result<Option<Self>> {
         if self.is_told_by_catalog() || !self.sources_are_gone().await? {
             return Ok(None);
         }
         match Self::load(Arc::clone(&self.location), Some(self.version()), self.options).await {
-            Ok(again) if again.metadata.id == self.metadata.id => Ok(Some(again)),
+            Ok(again) if again.metadata().id == self.metadata().id => Ok(Some(again)),
             Err(error) if error.kind() == ErrorKind::StorageError => Err(error),
             Ok(_) | Err(_) => Err(Error::new(
                 ErrorKind::VersionNotFound,

@@ -1,4 +1,4 @@
-//! Whether the table is still the one that a snapshot was made of.
+//! Checks whether a table is still the one that a snapshot was loaded from.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,19 +16,19 @@ use super::Snapshot;
 use crate::listing::{Listing, LogFile};
 use crate::store_error::{is_not_a_folder, store_error};
 
-/// What has become of the file that made a version.
+/// Current state of the file that made a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It is as it was.
+    /// It is unchanged.
     Same,
-    /// It is no longer there, or is one that may be written anew: it was cleaned up, or the table is another one.
+    /// It was deleted, or is a file that may be rewritten: it was cleaned up, or the table was replaced.
     Gone,
-    /// Another commit has its name.
+    /// Another commit has the same name.
     Another,
 }
 
 impl Snapshot {
-    /// Asks the store for the very file that made this version: one request.
+    /// Checks in the store whether the file that made this version is unchanged: one request.
     pub(crate) async fn standing(&self) -> Result<Standing> {
         let Some(made) = self.made_of().next() else {
             return Ok(Standing::Gone);
@@ -43,29 +43,43 @@ impl Snapshot {
         }
     }
 
-    /// Whether a listing shows a file that made this version as it was.
+    /// Whether a listing contains a file that made this version, unchanged.
     pub(crate) fn is_shown_in(&self, listing: &Listing) -> bool {
         let mut files = listing.files.iter();
         files.any(|file| self.made_of().any(|mine| mine.is_same_writing(file)))
     }
 
-    /// Whether this newer version shows a file that a commit after `older` added: it is live, or was removed again. Files
-    /// that `older` has are no evidence, since any commit may add them again.
-    pub(crate) fn shows_new_file(&self, older: &Self, adds: &[Add]) -> bool {
+    /// Whether this newer version shows all files that a commit added to `older`: each is live or was removed again.
+    /// Files that `older` has are no evidence, since any commit may add them again; nor is one file alone, since
+    /// another commit may have added a file that the user named.
+    pub(crate) async fn shows_new_files(&self, older: &Self, adds: &[Add]) -> Result<bool> {
         let mut keys: HashSet<LogicalFileKey<'_>> = adds.iter().map(Add::key).collect();
         for survivors in older.adds() {
             for row in survivors.live.set_indices() {
                 keys.remove(&survivors.files.keys.key(row));
             }
         }
-        let mut all = self.adds().iter().chain(self.removes());
-        all.any(|survivors| {
-            let mut rows = survivors.live.set_indices();
-            rows.any(|row| keys.contains(&survivors.files.keys.key(row)))
-        })
+        if keys.is_empty() {
+            return Ok(false);
+        }
+        for survivors in self.adds() {
+            for row in survivors.live.set_indices() {
+                keys.remove(&survivors.files.keys.key(row));
+            }
+        }
+        if keys.is_empty() {
+            return Ok(true);
+        }
+        let removed = self.all_removes().await?;
+        for survivors in &removed {
+            for row in survivors.live.set_indices() {
+                keys.remove(&survivors.files.keys.key(row));
+            }
+        }
+        Ok(keys.is_empty())
     }
 
-    /// Whether this version has a tombstone of one of these removes, with the time that the remove states.
+    /// Whether this version has a tombstone of one of these removes, with the same deletion timestamp.
     pub(crate) async fn shows_tombstone(&self, removes: &[Remove]) -> Result<bool> {
         let timed = removes
             .iter()
@@ -93,12 +107,12 @@ impl Snapshot {
         }))
     }
 
-    /// Whether a catalog told which commits make this version: what lies in the folder is not the last word then.
+    /// Whether a catalog specified the commits of this version: the listing of the folder is not authoritative then.
     pub(crate) fn is_told_by_catalog(&self) -> bool {
         self.tail == LogTail::Given
     }
 
-    /// The file that made this version: its commit, or the checkpoint's where the commits before it are gone.
+    /// The file that made this version: its commit, or the checkpoint's if the earlier commits are gone.
     pub(super) fn made_of(&self) -> impl Iterator<Item = &Arc<LogFile>> + Clone {
         let newest = self.segment.commits.last();
         let checkpoint = self

@@ -1,4 +1,4 @@
-//! The statistics of files, read from where opening left them, for the rows and columns that are asked about.
+//! Reads file statistics on demand, for the requested rows and columns.
 //!
 //! Protocol: *Per-file Statistics*, *Checkpoint Schema*.
 
@@ -16,35 +16,35 @@ use deltaic_protocol::statistics::{StatisticsBuilder, StatisticsColumns, Statist
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::{GetOptions, GetRange};
 
-use crate::decode::checkpoint::RowGroupPlace;
+use crate::decode::RowGroupPlace;
 use crate::decode::{FileBatch, StatisticsPlaces, StatisticsSource};
 use crate::listing::LogFile;
 use crate::location::TableLocation;
 use crate::reconcile::Survivors;
 use crate::store_error::store_error;
 
-/// Texts are read in batches of this share of the rows that replay uses: each text is large.
+/// Texts are read in batches of this fraction of the rows that replay uses, because each text is large.
 const TEXT_SHARE: usize = 16;
 
-/// Bytes of a log file that are fetched in one go: from a local disk few enough that the memory is the same again and
-/// again, from a network enough that the wait is worth it.
+/// Maximum bytes of a log file per request: small for a local disk, so that the same memory is reused; large for a
+/// network, to amortize the latency.
 const WINDOW_BYTES: (u64, u64) = (1 << 20, 16 << 20);
 
-/// Which statistics come with files.
+/// Which statistics are read with the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithStatistics {
     /// None.
     None,
-    /// How many rows each file has.
+    /// The number of rows of each file.
     NumRecords,
-    /// All that the schema's columns can have.
+    /// All statistics that the schema's columns can have.
     All,
 }
 
 /// Batches whose statistics are read together: those of one row group.
 pub(super) struct Unit(pub(super) Vec<Survivors>);
 
-/// Puts batches of one row group together where statistics are read; else each is by itself.
+/// Groups batches of one row group if statistics are read; otherwise each batch is its own unit.
 pub(super) fn units_of(survivors: &[Survivors], reads: bool) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for survivors in survivors {
@@ -64,8 +64,8 @@ pub(super) fn units_of(survivors: &[Survivors], reads: bool) -> Vec<Unit> {
     units
 }
 
-/// Reads the statistics of the selected rows of batches of one unit: as many rows for each batch as are selected; and
-/// whether they are missing because the log no longer has them.
+/// Reads the statistics of the selected rows of the batches of one unit, one row per selected row, and returns whether
+/// they are missing because the log no longer has them.
 pub(super) async fn read_statistics(
     location: &TableLocation,
     batches: Vec<(Arc<FileBatch>, BooleanBuffer)>,
@@ -86,7 +86,7 @@ pub(super) async fn read_statistics(
     }
 }
 
-/// No statistics at all, for each selected row.
+/// Absent statistics for each selected row.
 fn without(
     batches: &[(Arc<FileBatch>, BooleanBuffer)],
     wanted: &StatisticsSchema,
@@ -115,7 +115,7 @@ async fn from_row_group(
     let file = &place.file;
     let has_text = file.has_column("add.stats");
     let leaves = struct_paths(wanted);
-    // Struct statistics without some of the bounds that the text may have are no match for it.
+    // Struct statistics that lack some of the bounds that the text may have cannot replace it.
     let has_structs = match has_text {
         true => leaves
             .iter()
@@ -135,7 +135,7 @@ async fn from_row_group(
             {
                 return Ok(only_statistics(parsed));
             }
-            // Some files have the text alone.
+            // Some files have only the text.
             let texts = from_texts(place, batches, wanted).await?;
             parsed
                 .into_iter()
@@ -175,7 +175,7 @@ fn ordinal_of(files: &FileBatch) -> usize {
     }
 }
 
-/// Struct statistics, and which of the selected files have any.
+/// Returns the struct statistics, and which of the selected files have any.
 async fn from_structs(
     place: &RowGroupPlace,
     batches: &[(Arc<FileBatch>, BooleanBuffer)],
@@ -230,7 +230,7 @@ async fn from_texts(
                     return Ok(());
                 };
                 let texts = adds.column_by_name("stats").ok_or_else(changed)?;
-                // Some writers leave the mark out that says that bytes are text.
+                // Some writers omit the annotation that marks bytes as a string.
                 let texts = cast(texts, &DataType::Utf8).map_err(super::live::failed)?;
                 let texts: &StringArray = texts.as_string_opt().ok_or_else(changed)?;
                 let found = batches.iter().position(|(files, _)| ordinal_of(files) == ordinal);
@@ -305,10 +305,10 @@ async fn from_lines(
     Ok(read)
 }
 
-/// Rows whose statistics lie close together in their file.
+/// Rows whose statistics are close together in their file.
 struct Window<'a> {
     rows: &'a [usize],
-    /// None where no row has statistics.
+    /// `None` if no row has statistics.
     bytes: Option<Range<u64>>,
 }
 
@@ -353,7 +353,7 @@ async fn fetch(location: &TableLocation, file: &LogFile, range: Range<u64>) -> R
         Err(object_store::Error::NotFound { .. }) => return Err(changed()),
         Err(error) => return Err(store_error(&error, &relative)),
     };
-    // Another file may have taken the place of the one that was listed.
+    // The listed file may have been replaced.
     if !file.is_still(&got.meta) {
         return Err(changed());
     }

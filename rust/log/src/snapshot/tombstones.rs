@@ -8,14 +8,14 @@ use deltaic_protocol::actions::columns::remove_schema;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::Snapshot;
-use super::files::typed_partitions;
+use super::files_batch::typed_partitions;
 use super::live::live_rows;
 use crate::decode::checkpoint::Checkpoint;
 use crate::reconcile::{NewerKeys, Survivors};
 
 impl Snapshot {
-    /// The tombstones, expired ones among them: the log's columns, the partition values typed where the table has
-    /// partitions. Those of a checkpoint are read now. Must be called inside a runtime.
+    /// The tombstones, including expired ones: the log's columns, with typed partition values if the table is
+    /// partitioned. Those of a checkpoint are read by this call. Must be called inside a runtime.
     ///
     /// Protocol: *Action Reconciliation*.
     pub async fn tombstones(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
@@ -31,7 +31,7 @@ impl Snapshot {
         Ok((schema, batches))
     }
 
-    /// The removes that have not been overruled, those of the checkpoint included: it is read for them now.
+    /// The removes that no newer action overrides, including those of the checkpoint, which is read by this call.
     pub(super) async fn all_removes(&self) -> Result<Vec<Survivors>> {
         let mut all: Vec<Survivors> = self.removes.to_vec();
         if let Some(checkpoint) = &self.checkpoint {
@@ -53,7 +53,7 @@ impl Snapshot {
         Ok(all)
     }
 
-    /// The keys of what is newer than the snapshot's checkpoint.
+    /// The keys of all actions newer than the snapshot's checkpoint.
     pub(crate) fn newer_keys(&self, checkpoint: &Checkpoint) -> Result<NewerKeys> {
         let of_commits = |survivors: &[Survivors]| -> Vec<_> {
             let of_commits = survivors
@@ -62,7 +62,7 @@ impl Snapshot {
             of_commits.map(|survivors| survivors.files.clone()).collect()
         };
         let mut adds = of_commits(&self.adds);
-        // A top level in JSON has lines too.
+        // The top-level file of a JSON checkpoint has lines too.
         adds.retain(|files| !checkpoint.adds.iter().any(|held| Arc::ptr_eq(held, files)));
         let (keys, _, _) = NewerKeys::reconcile(&adds, &of_commits(&self.removes))?;
         Ok(keys)

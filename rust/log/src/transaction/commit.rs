@@ -4,22 +4,21 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::row_tracking::{self, high_water_mark};
-use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::attempts::Attempts;
 use super::{
     Base, CommitOptions, Committed, Gate, Granularity, Operation, OperationDetails, Proposal, ReadSet,
-    SharedFile, UnitedVector, hand_out_row_ids,
+    SharedFile, UnitedVector,
 };
-use crate::changes::TableForm;
 use crate::clock::now_ms;
 use crate::committer::Committer;
 use crate::history::{file_time_of, timestamp_of};
+use crate::location::TableLocation;
 use crate::snapshot::{Snapshot, Standing};
-use crate::upkeep::{OwnCommit, keep_up};
 
 /// Future of the merged deletion vector of a file that two commits share.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;
@@ -30,10 +29,19 @@ pub trait Vectors: Send + Sync {
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a>;
 }
 
-/// A change to a table, based on one version of it.
-pub struct Transaction<'a> {
+/// What a transaction starts from.
+#[derive(Clone, Copy)]
+enum Start<'a> {
     /// The version that was read.
-    pub snapshot: &'a Snapshot,
+    Version(&'a Snapshot),
+    /// No table: the commit creates it with this configuration.
+    NoTable(&'a TableConfiguration),
+}
+
+/// A change to a table, based on one version of it; or the first commit of a table.
+pub struct Transaction<'a> {
+    location: &'a Arc<TableLocation>,
+    start: Start<'a>,
     /// What the transaction read of it.
     pub read: ReadSet,
     /// The actions to commit.
@@ -53,11 +61,41 @@ pub struct Transaction<'a> {
 impl<'a> Transaction<'a> {
     /// Returns a transaction that has read nothing and has no actions.
     ///
-    /// Errors: `CorruptLog` if the table's metadata is inconsistent.
+    /// # Errors
+    ///
+    /// `CorruptLog` if the table's metadata is inconsistent.
     pub fn try_new(snapshot: &'a Snapshot, operation: Operation, gate: Gate) -> Result<Self> {
-        Ok(Self {
-            snapshot,
-            read: ReadSet::try_new(snapshot.protocol(), snapshot.metadata())?,
+        let read = ReadSet::try_new(snapshot.configuration())?;
+        let start = Start::Version(snapshot);
+        Ok(Self::on(snapshot.location(), start, read, operation, gate))
+    }
+
+    /// Returns a transaction whose commit is the first version of a table, with the actions of its configuration. The
+    /// commit fails with `TableExists` if the table has a version.
+    pub(super) fn create(
+        location: &'a Arc<TableLocation>,
+        table: &'a TableConfiguration,
+        operation: Operation,
+    ) -> Result<Self> {
+        let (start, read) = (Start::NoTable(table), ReadSet::try_new(table)?);
+        let mut transaction = Self::on(location, start, read, operation, |_| Ok(()));
+        transaction.proposal.protocol = Some(table.protocol().clone());
+        transaction.proposal.metadata = Some(table.metadata().clone());
+        transaction.proposal.domains = table.domains().values().cloned().collect();
+        Ok(transaction)
+    }
+
+    fn on(
+        location: &'a Arc<TableLocation>,
+        start: Start<'a>,
+        read: ReadSet,
+        operation: Operation,
+        gate: Gate,
+    ) -> Self {
+        Self {
+            location,
+            start,
+            read,
             proposal: Proposal {
                 operation,
                 ..Proposal::default()
@@ -66,46 +104,20 @@ impl<'a> Transaction<'a> {
             options: CommitOptions::default(),
             gate,
             vectors: None,
-            committer: snapshot.location().as_ref(),
-        })
+            committer: location.as_ref(),
+        }
     }
 
-    /// Commits as the version after the snapshot, or after winning commits that do not conflict. Rebases the actions
-    /// over each winning commit: row ids, versions and timestamps are those of the next commit.
-    ///
-    /// Errors: `CommitConflict` with the conflict class; `CommitUnknown` if the outcome could not be determined.
-    /// Any other error means that nothing was committed and nothing will be. Post-commit maintenance cannot fail the
-    /// commit.
-    pub async fn commit(mut self) -> Result<Committed> {
-        let snapshot = self.snapshot;
-        let located = |error: Error| {
-            error
-                .with("table", snapshot.location().uri())
-                .with("version", snapshot.version())
-        };
-        if let Some(app) = &self.options.app_transaction
-            && let Some(done) = already_done(snapshot, app)
-        {
-            return Ok(done);
+    pub(super) fn location(&self) -> &'a Arc<TableLocation> {
+        self.location
+    }
+
+    /// The version that was read; `None` for the first commit of a table.
+    pub(super) fn snapshot(&self) -> Option<&'a Snapshot> {
+        match self.start {
+            Start::Version(snapshot) => Some(snapshot),
+            Start::NoTable(_) => None,
         }
-        self.stage_app_transaction();
-        (self.gate)(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
-        let base = self.base().await.map_err(located)?;
-        let mut mine = self.proposal.clone();
-        hand_out_row_ids(&mut mine, &base).map_err(located)?;
-        mine.validate().map_err(located)?;
-        let mut attempts = Attempts::new(&self, mine, base);
-        let mut committed = attempts.run().await?;
-        if !committed.skipped {
-            let made = OwnCommit {
-                location: snapshot.location(),
-                read: Some(snapshot),
-                version: committed.version,
-                bytes: &|| attempts.bytes_of(&committed),
-            };
-            committed.upkept = keep_up(made, self.options.upkeep).await;
-        }
-        Ok(committed)
     }
 
     /// The granularity at which two commits conflict.
@@ -118,20 +130,30 @@ impl<'a> Transaction<'a> {
     }
 
     /// Stages the `txn` action of the application transaction and adds its `appId` to the read set.
-    fn stage_app_transaction(&mut self) {
+    pub(super) fn stage_app_transaction(&mut self) {
         if let Some(txn) = self.options.txn(now_ms()) {
             self.read.read_app_id(&txn.app_id);
             self.proposal.txns.push(txn);
         }
     }
 
-    async fn base(&self) -> Result<Base> {
-        let snapshot = self.snapshot;
+    pub(super) async fn base(&self) -> Result<Base> {
+        let snapshot = match self.start {
+            Start::Version(snapshot) => snapshot,
+            Start::NoTable(table) => {
+                return Ok(Base {
+                    next: Version::ZERO,
+                    table: table.clone(),
+                    high_water_mark: None,
+                    timestamp_ms: 0,
+                    lost_row_ids: false,
+                });
+            }
+        };
         let rows = snapshot.domains().get(row_tracking::DOMAIN);
-        let protocol = self.proposal.protocol.as_ref().unwrap_or(snapshot.protocol());
-        let metadata = self.proposal.metadata.as_ref().unwrap_or(snapshot.metadata());
-        let before = InCommitTimestamps::of(snapshot.protocol(), snapshot.metadata());
-        let timestamp_ms = match (before, InCommitTimestamps::of(protocol, metadata)) {
+        let table = snapshot.configuration();
+        let after = self.proposal.applied_to(table);
+        let timestamp_ms = match (InCommitTimestamps::of(table), InCommitTimestamps::of(&after)) {
             // Without in-commit timestamps, the time of the commit file is not needed.
             (_, Ok(InCommitTimestamps::Disabled)) => 0,
             // This commit fixes table properties that do not parse.
@@ -139,8 +161,8 @@ impl<'a> Transaction<'a> {
             _ => read_timestamp_ms(snapshot).await?,
         };
         Ok(Base {
-            version: snapshot.version(),
-            form: TableForm::from(snapshot),
+            next: snapshot.version().next()?,
+            table: table.clone(),
             high_water_mark: rows.map(high_water_mark).transpose()?.flatten(),
             timestamp_ms,
             lost_row_ids: false,
@@ -150,7 +172,9 @@ impl<'a> Transaction<'a> {
 
 /// Commit time of the version that was read.
 ///
-/// Errors: `CommitConflict` if its commit was cleaned up in between.
+/// # Errors
+///
+/// `CommitConflict` if its commit was cleaned up in between.
 async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
     let version = snapshot.version();
     match timestamp_of(snapshot).await {

@@ -30,7 +30,9 @@ pub struct UserInfo(Map<String, Value>);
 impl UserInfo {
     /// Parses a JSON object.
     ///
-    /// Errors: `ValueError` for any other text, and for a key that deltaic writes itself.
+    /// # Errors
+    ///
+    /// `ValueError` for any other text, and for a key that deltaic writes itself.
     pub fn parse(text: Option<&str>) -> Result<Self> {
         let Some(text) = text else {
             return Ok(Self::default());

@@ -16,8 +16,8 @@ pub(super) enum CommitFile {
 
 /// Whether `newest` proves that it contains the commit of `proposal`, which was based on `read` and rebased to `base`.
 ///
-/// The name of an added file is unique. A tombstone or an app transaction has a timestamp, but another commit may have the
-/// same one. Metadata and domains have none. So they prove the commit only if its file was deleted; those with a timestamp
+/// The added files prove it together: at least one has a unique name, unless the user named all. A tombstone or an app
+/// transaction has a timestamp, but another commit may have the same one. Metadata and domains have none. So they prove the commit only if its file was deleted; those with a timestamp
 /// also if the log `is_whole`: no cleanup can have deleted a commit since the last listing.
 pub(super) async fn is_shown_by(
     newest: &Snapshot,
@@ -27,7 +27,7 @@ pub(super) async fn is_shown_by(
     file: CommitFile,
     is_whole: bool,
 ) -> Result<bool> {
-    if newest.shows_new_file(read, &proposal.adds) {
+    if newest.shows_new_files(read, &proposal.adds).await? {
         return Ok(true);
     }
     let is_deleted = file == CommitFile::Deleted;
@@ -49,11 +49,11 @@ fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, propo
     let protocol = proposal
         .protocol
         .as_ref()
-        .filter(|mine| **mine != *base.form.protocol);
+        .filter(|mine| **mine != *base.table.protocol());
     let metadata = proposal
         .metadata
         .as_ref()
-        .filter(|mine| **mine != *base.form.metadata);
+        .filter(|mine| **mine != *base.table.metadata());
     // Every commit that adds rows may increase the high water mark of row ids.
     let domains = proposal
         .domains

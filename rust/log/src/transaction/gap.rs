@@ -47,24 +47,25 @@ pub(super) struct Continuity {
     listed: Option<Observed>,
     /// A version that existed at that time. No later one did.
     newest: Option<Version>,
-    /// The base when the file of the version that was read last existed: no later version was cleaned up by then.
+    /// The version after the base when the file of the version that was read last existed: by then neither it nor a later
+    /// version was cleaned up.
     verified: Version,
 }
 
 impl Continuity {
     /// The state of the log when the snapshot of a transaction was loaded.
-    pub(super) fn of(snapshot: &Snapshot) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, base: &Base) -> Self {
         Self {
             listed: snapshot.listed(),
             newest: Some(snapshot.version()),
-            verified: snapshot.version(),
+            verified: base.next,
         }
     }
 
-    /// The log was listed at this time or later and had no version.
-    pub(super) fn of_no_table(observed: Observed) -> Self {
+    /// The state of a log that was not listed yet.
+    pub(super) fn unknown() -> Self {
         Self {
-            listed: Some(observed),
+            listed: None,
             newest: None,
             verified: Version::ZERO,
         }
@@ -79,21 +80,39 @@ impl Continuity {
         self.listed.map_or(i64::MAX, Observed::age_ms)
     }
 
-    /// Whether the last listing shows the version after `base`.
-    fn next(self, base: Version) -> Result<Next> {
-        let is_taken = self.newest >= Some(base.next()?);
-        Ok(if is_taken { Next::Taken } else { Next::Free })
+    /// Whether the last listing shows a version.
+    fn next(self, version: Version) -> Next {
+        if self.newest >= Some(version) {
+            Next::Taken
+        } else {
+            Next::Free
+        }
+    }
+
+    /// Verifies that no table exists, by a listing that is not old.
+    pub(super) async fn before_first_version(&mut self, location: &TableLocation) -> Result<Next> {
+        if self.age_ms() >= SEEN_LATELY_MS {
+            let observed = Observed::now();
+            *self = Self {
+                listed: Some(observed),
+                newest: newest_version(&Listing::whole(location).await?),
+                verified: Version::ZERO,
+            };
+        }
+        Ok(self.next(Version::ZERO))
     }
 
     /// Whether the log must be listed before the next proposal.
     pub(super) fn needs_listing(self, base: &Base) -> bool {
-        required(&base.form.metadata, self.age_ms(), true) == Required::Listing
+        required(base.table.metadata(), self.age_ms(), true) == Required::Listing
     }
 
-    /// Verifies that readers of the table that was read will see a commit after `base`. If the file of the version that was
+    /// Verifies that readers of the table that was read will see a commit after the base. If the file of the version that was
     /// read is gone, the table is opened for that, once.
     ///
-    /// Errors: `CommitConflict` if later versions were cleaned up or the table was recreated; errors of the store.
+    /// # Errors
+    ///
+    /// `CommitConflict` if later versions were cleaned up or the table was recreated; errors of the store.
     pub(super) async fn before_proposal(
         &mut self,
         snapshot: &Snapshot,
@@ -101,25 +120,27 @@ impl Continuity {
     ) -> Result<(Next, Readable)> {
         let is_on_disk = snapshot.location().file_system().is_some();
         let mut readable = Readable::Yes;
-        match required(&base.form.metadata, self.age_ms(), is_on_disk) {
-            Required::Nothing => return Ok((self.next(base.version)?, readable)),
+        match required(base.table.metadata(), self.age_ms(), is_on_disk) {
+            Required::Nothing => return Ok((self.next(base.next), readable)),
             Required::SameFile => {
                 readable = ensure_same_table(snapshot).await?;
                 if readable == Readable::Yes {
-                    self.verified = base.version;
-                    return Ok((self.next(base.version)?, readable));
+                    self.verified = base.next;
+                    return Ok((self.next(base.next), readable));
                 }
                 // Later versions may be cleaned up, too.
             }
             Required::Listing => {}
         }
         readable = self.list_again(snapshot, base, readable).await?;
-        Ok((self.next(base.version)?, readable))
+        Ok((self.next(base.next), readable))
     }
 
     /// Lists the log. `readable` says whether the file of the version that was read is known to be gone.
     ///
-    /// Errors: as those of [`before_proposal`](Self::before_proposal).
+    /// # Errors
+    ///
+    /// As those of [`before_proposal`](Self::before_proposal).
     pub(super) async fn list_again(
         &mut self,
         snapshot: &Snapshot,
@@ -138,7 +159,7 @@ impl Continuity {
             listed: Some(observed),
             newest: newest_version(&listing),
             verified: if readable == Readable::Yes {
-                base.version
+                base.next
             } else {
                 self.verified
             },
@@ -241,7 +262,9 @@ pub(super) enum Readable {
 /// Verifies that the table is the one that was read: the file of the version is unchanged, or it was cleaned up and the
 /// newest version belongs to the same table.
 ///
-/// Errors: `CommitConflict` if not; errors of the store.
+/// # Errors
+///
+/// `CommitConflict` if not; errors of the store.
 pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     if snapshot.is_told_by_catalog() {
         return Ok(Readable::Yes);
@@ -272,20 +295,22 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     };
     Err(Error::new(
         ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-        format!("the table was dropped or put back meanwhile, and what stands at its place is not what was read: {what}"),
+        format!("the table was dropped or restored concurrently, and the table at its path is not the one that was read: {what}"),
     )
     .with("version", version)
     .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
 }
 
-/// Verifies that no version is missing between `base` and the newest. Returns the listing from `base` on.
+/// Verifies that no version is missing between `next` and the newest. Returns the listing from the version before `next`
+/// on.
 ///
-/// Errors: `CommitConflict` if a version is missing; errors of the store.
-async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listing> {
-    let next = base.next()?;
+/// # Errors
+///
+/// `CommitConflict` if a version is missing; errors of the store.
+async fn ensure_no_gap(location: &TableLocation, next: Version) -> Result<Listing> {
     let mut is_again = false;
     loop {
-        let listing = Listing::from(location, base).await?;
+        let listing = Listing::from(location, next.previous().unwrap_or(next)).await?;
         let missing = first_missing(&listing, next)?;
         match newest_version(&listing) {
             // A listing during a commit may show the checkpoint and not the commit before it.
@@ -299,13 +324,12 @@ async fn ensure_no_gap(location: &TableLocation, base: Version) -> Result<Listin
     }
 }
 
-/// Verifies that the version after `verified` was not cleaned up together with the version that was read. A commit of that
-/// version was otherwise made by a stale writer, and readers begin at the checkpoint after it.
-fn ensure_not_cleaned_up(listing: &Listing, verified: Version) -> Result<()> {
-    let next = verified.next()?;
+/// Verifies that `next` was not cleaned up together with the version that was read. A commit of that version was otherwise
+/// made by a stale writer, and readers begin at the checkpoint after it.
+fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
     let checkpoints = complete_checkpoints(listing, None);
     let versions = checkpoints.iter().map(|checkpoint| checkpoint.version);
-    match versions.filter(|version| *version >= verified).min() {
+    match versions.filter(|version| Some(*version) >= next.previous()).min() {
         Some(first) if first > next => Err(cleaned_up(next, &format!("readers begin at version {first}"))),
         _ => Ok(()),
     }
@@ -326,6 +350,13 @@ pub(super) fn cleaned_up(version: Version, state: &str) -> Error {
 mod tests {
     use super::*;
     use crate::transaction::samples::metadata;
+
+    fn listed_now() -> Continuity {
+        Continuity {
+            listed: Some(Observed::now()),
+            ..Continuity::unknown()
+        }
+    }
 
     #[test]
     fn the_older_the_listing_the_more_is_checked() {
@@ -351,7 +382,7 @@ mod tests {
         let lasting = metadata(&[], &[]);
         let expires = metadata(&[], &[("delta.logRetentionDuration", "interval 59 minutes")]);
         let unreadable = metadata(&[], &[("delta.logRetentionDuration", "soon")]);
-        let now = Continuity::of_no_table(Observed::now());
+        let now = listed_now();
         assert!(!now.needs_confirmation(&lasting));
         assert!(now.needs_confirmation(&expires));
         assert!(now.needs_confirmation(&unreadable));
@@ -364,7 +395,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
     async fn a_second_after_the_listing_is_long() {
         let lasting = metadata(&[], &[]);
-        let listed = Continuity::of_no_table(Observed::now());
+        let listed = listed_now();
         let ms = u64::try_from(SLOW_COMMIT_MS).unwrap_or_default();
         tokio::time::sleep(std::time::Duration::from_millis(ms / 2)).await;
         assert!(!listed.needs_confirmation(&lasting));

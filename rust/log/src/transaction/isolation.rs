@@ -1,4 +1,4 @@
-//! Isolation levels: what a table promises its writers, and what a single commit needs.
+//! Isolation levels of tables and of single commits.
 
 #[cfg(test)]
 mod tests;
@@ -13,22 +13,24 @@ use super::{Proposal, ReadSet};
 
 const PROPERTY: &str = "delta.isolationLevel";
 
-/// What may come between what a transaction read and what it commits.
+/// Concurrent changes that are allowed between the read version of a transaction and its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsolationLevel {
-    /// Nothing that it would have read: the order of versions is a serial order.
+    /// No change to the data that the transaction read: the order of versions is a serial order.
     Serializable,
-    /// Blind appends: some serial order of the writes explains the table.
+    /// Blind appends: some serial order of the writes produces the table.
     WriteSerializable,
-    /// Anything but the end of a file that it has read or removes. No table promises so little; a commit that changes no
-    /// row needs no more.
+    /// Everything except removing a file that the transaction read or removes. Not allowed as the level of a table, but
+    /// sufficient for a commit that changes no rows.
     SnapshotIsolation,
 }
 
 impl IsolationLevel {
-    /// What a table promises: `Serializable` unless its properties say otherwise.
+    /// Returns the isolation level of a table, by default `Serializable`.
     ///
-    /// Errors: `CorruptLog` with the property as `field`, for a level that no table can have.
+    /// # Errors
+    ///
+    /// `CorruptLog` with the property as `field`, for an invalid level.
     pub fn of(metadata: &Metadata) -> Result<Self> {
         let Some(text) = metadata.property(PROPERTY) else {
             return Ok(Self::Serializable);
@@ -44,10 +46,12 @@ impl IsolationLevel {
             })
     }
 
-    /// What a table promises a commit that may change its metadata. A commit that corrects a level that no table can have
-    /// is promised the most.
+    /// Returns the isolation level for a commit that may change the metadata. A commit that replaces an invalid level
+    /// by a valid one runs as `Serializable`.
     ///
-    /// Errors: `CorruptLog` with the property as `field`, for a level that no table can have.
+    /// # Errors
+    ///
+    /// `CorruptLog` with the property as `field`, for an invalid level.
     pub fn of_change(before: &Metadata, after: Option<&Metadata>) -> Result<Self> {
         let level = Self::of(before);
         match after {
@@ -56,9 +60,11 @@ impl IsolationLevel {
         }
     }
 
-    /// The level of a name, upper and lower case alike.
+    /// Parses the name of a level, ignoring case.
     ///
-    /// Errors: `ValueError` for a name that no level has.
+    /// # Errors
+    ///
+    /// `ValueError` for an unknown name.
     pub fn parse(name: &str) -> Result<Self> {
         let levels = [
             Self::Serializable,
@@ -74,7 +80,7 @@ impl IsolationLevel {
         })
     }
 
-    /// The name as properties and `commitInfo` spell it.
+    /// The name in table properties and in `commitInfo`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -84,8 +90,8 @@ impl IsolationLevel {
         }
     }
 
-    /// What a commit to a table of this level needs: snapshot isolation where it changes no row and nothing but files,
-    /// and, where the table promises less than `Serializable`, where it is of no operation that changes rows either.
+    /// Returns the level that a commit needs on a table of this level: `SnapshotIsolation` if it changes only files and
+    /// no rows. Below `Serializable`, its operation must also be one that never changes rows.
     #[must_use]
     pub fn of_commit(self, mine: &Proposal) -> Self {
         let only_files = mine.protocol.is_none()
@@ -114,8 +120,8 @@ impl fmt::Display for IsolationLevel {
     }
 }
 
-/// Whether a transaction only adds files and has read none, so that it fits behind any files that come or go. It is
-/// computed and never declared.
+/// Whether a transaction only adds files and has read none, so that no concurrent file change conflicts with it.
+/// Derived from the transaction, never declared by the caller.
 #[must_use]
 pub fn is_blind_append(mine: &Proposal, read: &ReadSet) -> bool {
     mine.removes.is_empty() && mine.cdc.is_empty() && !read.depends_on_files()

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use deltaic_protocol::actions::{Add, Cdc, DomainMetadata, LogicalFileKey, Metadata, Protocol, Remove, Txn};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -48,6 +48,12 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// Returns a table configuration as this commit changes it.
+    #[must_use]
+    pub fn applied_to(&self, table: &TableConfiguration) -> TableConfiguration {
+        table.after(self.protocol.as_ref(), self.metadata.as_ref(), &self.domains)
+    }
+
     /// Whether there is nothing to commit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -85,7 +91,9 @@ impl Proposal {
     /// Validates that no two actions conflict: at most one add and one remove per path, no add and remove of the same
     /// logical file, one `txn` per application and one action per domain.
     ///
-    /// Errors: `ValueError` with the `path`, `app_id` or `domain`.
+    /// # Errors
+    ///
+    /// `ValueError` with the `path`, `app_id` or `domain`.
     pub fn validate(&self) -> Result<()> {
         let twice =
             |what: &str| Error::new(ErrorKind::InvalidArgument, format!("a commit would hold {what}"));
@@ -121,7 +129,9 @@ impl Proposal {
     ///
     /// Protocol: *Delta Log Entries*, *Writer Requirements for In-Commit Timestamps*.
     ///
-    /// Errors: `SchemaMismatch` for an action that is not valid UTF-8 JSON.
+    /// # Errors
+    ///
+    /// `SchemaMismatch` for an action that is not valid UTF-8 JSON.
     pub fn to_bytes(&self, commit_info: &Value) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         push(&mut bytes, "commitInfo", commit_info)?;

@@ -1,4 +1,4 @@
-//! What a transaction has read of the table: by it a winner's commit is judged.
+//! The read set of a transaction, against which conflict detection checks winning commits.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -6,24 +6,23 @@ use std::sync::Arc;
 use arrow_array::builder::{MapBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, MapArray, StructArray};
 use arrow_schema::Field;
-use deltaic_protocol::Result;
-use deltaic_protocol::actions::{Metadata, Protocol};
-use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
+use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::partition::{parse_texts, unreadable_texts};
 use deltaic_protocol::schema::StructField;
 use deltaic_protocol::skipping::{Files, files_that_may_match};
+use deltaic_protocol::{Result, TableConfiguration};
 
 use super::proposal::key_of;
 use crate::changes::PartitionValues;
 
-/// What was read. Partition predicates are kept with the partition columns as they were at that time: a winner that
-/// changes these changes nothing about what was read.
+/// The parts of a table that a transaction read. Partition predicates refer to the partition columns of the read
+/// version, even if a winning commit changes these columns.
 #[derive(Clone, Debug)]
 pub struct ReadSet {
-    /// The partition columns, each as the schema and as the log's partition values name it.
+    /// The partition columns, each with its logical name and with its name in `partitionValues`.
     columns: Vec<(StructField, StructField)>,
-    /// The parts of predicates that look at partition columns alone; none of a read of every partition.
+    /// For each read, the conjuncts on partition columns only; `None` for a read of all partitions.
     predicates: Vec<Option<BoundPredicate>>,
     whole_table: bool,
     rests_on_files: bool,
@@ -33,17 +32,19 @@ pub struct ReadSet {
 }
 
 impl ReadSet {
-    /// Nothing yet of a table of this protocol and metadata.
+    /// Creates an empty read set of a table with this protocol and metadata.
     ///
-    /// Errors: `CorruptLog` where the metadata contradict themselves.
-    pub fn try_new(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
-        let mode = ColumnMappingMode::of(protocol, metadata)?;
-        let schema = metadata.schema()?;
+    /// # Errors
+    ///
+    /// `CorruptLog` if the metadata is inconsistent.
+    pub fn try_new(table: &TableConfiguration) -> Result<Self> {
+        let mode = table.column_mapping()?;
+        let schema = table.schema()?;
         let named = |field: &StructField| StructField {
             name: name_in_log(field, mode).to_owned(),
             ..field.clone()
         };
-        let columns = metadata.partition_columns.iter();
+        let columns = table.metadata().partition_columns.iter();
         Ok(Self {
             columns: columns
                 .filter_map(|column| schema.field(column))
@@ -58,21 +59,21 @@ impl ReadSet {
         })
     }
 
-    /// The table was read as a whole: whatever comes or goes would have been seen.
+    /// Records a read of the whole table, which depends on every added or removed file.
     pub fn read_whole_table(&mut self) {
         self.whole_table = true;
         self.predicates.push(None);
     }
 
-    /// The table was read as a whole, and what is done is right for these very files alone: something was proved of each of
-    /// them, or all of them go. A file that comes makes it wrong, whatever the isolation level.
+    /// Records a read of the whole table by a transaction that is only valid for exactly these files: it verified a
+    /// condition on each of them, or removes all of them. An added file conflicts at every isolation level.
     pub fn rest_on_every_file(&mut self) {
         self.rests_on_files = true;
         self.read_whole_table();
     }
 
-    /// Files were looked for by a predicate, all without one. What it says of partition columns alone narrows what was
-    /// read; what it says of other columns does not.
+    /// Records a read of the files that match a predicate, or of all files without one. Only conjuncts on partition
+    /// columns narrow the read.
     pub fn read_where(&mut self, predicate: Option<&BoundPredicate>) {
         let conjuncts = predicate.map(BoundPredicate::conjuncts).unwrap_or_default();
         let is_partition = |name: &str| self.columns.iter().any(|(field, _)| field.name == name);
@@ -84,70 +85,70 @@ impl ReadSet {
             .push(BoundPredicate::all_of(of_partitions.cloned().collect()));
     }
 
-    /// Files were found and looked at.
+    /// Records files that were read.
     pub fn read_files<'a>(&mut self, paths: impl IntoIterator<Item = &'a str>) {
         self.files.extend(paths.into_iter().map(key_of));
     }
 
-    /// It was asked how far an application has come.
+    /// Records a read of the latest transaction version of an application.
     pub fn read_app_id(&mut self, app_id: &str) {
         self.app_ids.insert(app_id.to_owned());
     }
 
-    /// A domain's configuration was read.
+    /// Records a read of the configuration of a domain.
     pub fn read_domain(&mut self, domain: &str) {
         self.domains.insert(domain.to_owned());
     }
 
-    /// The files that were looked at, each path in its shortest spelling.
+    /// The normalized paths of the files that were read.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
     }
 
-    /// Whether any file, found or not, could have mattered.
+    /// Whether the transaction depends on any file, including files that a predicate may match later.
     #[must_use]
     pub fn depends_on_files(&self) -> bool {
         self.whole_table || !self.predicates.is_empty() || !self.files.is_empty()
     }
 
-    /// Whether the table was read as a whole.
+    /// Whether the whole table was read.
     #[must_use]
     pub fn is_of_whole_table(&self) -> bool {
         self.whole_table
     }
 
-    /// Whether what is done is right for the very files alone that were there.
+    /// Whether the transaction is only valid for exactly the files of the read version.
     #[must_use]
     pub fn rests_on_every_file(&self) -> bool {
         self.rests_on_files
     }
 
-    /// Whether the file at a path was looked at, whatever its vector.
+    /// Whether the file at a path was read, with any deletion vector.
     #[must_use]
     pub fn has_file(&self, path: &str) -> bool {
         self.files.contains(&key_of(path))
     }
 
-    /// Whether it was asked how far an application has come.
+    /// Whether the latest transaction version of an application was read.
     #[must_use]
     pub fn has_app_id(&self, app_id: &str) -> bool {
         self.app_ids.contains(app_id)
     }
 
-    /// Whether a domain's configuration was read.
+    /// Whether the configuration of a domain was read.
     #[must_use]
     pub fn has_domain(&self, domain: &str) -> bool {
         self.domains.contains(domain)
     }
 
-    /// Whether a file of these partition values would have been read. One whose values cannot be read would have been,
-    /// and so would any file of a table without partitions.
+    /// Whether a file with these partition values would have been read. Unreadable values match every predicate; in a
+    /// table without partitions, every file matches.
     #[must_use]
     pub fn matches(&self, partition_values: &PartitionValues) -> bool {
         self.first_match(&[partition_values]).is_some()
     }
 
-    /// The first of many files that would have been read.
+    /// Returns the index of the first file that would have been read.
     #[must_use]
     pub fn first_match(&self, files: &[&PartitionValues]) -> Option<usize> {
         if files.is_empty() {
@@ -156,7 +157,7 @@ impl ReadSet {
         if self.columns.is_empty() || self.predicates.iter().any(Option::is_none) {
             return Some(0);
         }
-        // What cannot be judged would have been read.
+        // If the predicates cannot be evaluated, assume that the first file would have been read.
         self.judge(files).unwrap_or(Some(0))
     }
 
@@ -177,7 +178,7 @@ impl ReadSet {
         Ok(first)
     }
 
-    /// The partition columns of the files, typed, and the files of which a value cannot be read.
+    /// Returns the typed partition columns of the files, and a mask of the files with unreadable values.
     fn typed(&self, files: &[&PartitionValues]) -> Result<(StructArray, BooleanArray)> {
         let texts = texts_of(files);
         let mut unreadable = vec![false; files.len()];
@@ -201,7 +202,7 @@ fn texts_of(files: &[&PartitionValues]) -> MapArray {
             builder.keys().append_value(name);
             builder.values().append_option(value.as_deref());
         }
-        // Keys and values were pushed side by side, which is all that this could complain of.
+        // This fails only if the numbers of keys and values differ.
         let _ = builder.append(true);
     }
     builder.finish()

@@ -5,15 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
-use deltaic_protocol::statistics::num_records;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 
 use super::Proposal;
-use super::conflict::{Case, Conflict, Granularity};
-use super::proposal::{DecidedBy, key_of};
-use super::winner::WinnerFile;
+use super::conflict_cause::Conflict;
+use super::proposal::key_of;
 
 /// A file that the current transaction changed or read and in which the winning commit deleted rows by deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +78,9 @@ pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bi
 /// Rewrites the current transaction's actions on shared files to apply after the winning commit: the remove has the
 /// winner's deletion vector, the add has the merged one. The add is dropped if no rows remain.
 ///
-/// Errors: `InternalError` if the proposal is not the one that was checked, or a changed file has
+/// # Errors
+///
+/// `InternalError` if the proposal is not the one that was checked, or a changed file has
 /// [`UnitedVector::Untouched`] or [`UnitedVector::Overlap`].
 pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
     let places = |paths: Vec<&str>| -> HashMap<String, usize> {
@@ -111,73 +110,10 @@ pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Resu
 
 fn another_proposal(file: &SharedFile) -> Error {
     let what = "a proposal is not the one whose shared files these are";
-    Error::new(ErrorKind::Internal, what).with("path", file.path.as_str())
+    Error::internal(what).with("path", file.path.as_str())
 }
 
-/// Files that conflict at file granularity and whose deleted rows must be compared.
-pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
-    if case.attempt.granularity == Granularity::Files {
-        return Vec::new();
-    }
-    let mine = case.attempt.mine;
-    let went = case.winner.removes.iter().map(|file| (key_of(&file.path), file));
-    let removes = mine.removes.iter().map(|remove| (key_of(&remove.path), remove));
-    let adds = mine.adds.iter().map(|add| (key_of(&add.path), add));
-    let (went, removes, adds): (HashMap<_, _>, HashMap<_, _>, HashMap<_, _>) =
-        (went.collect(), removes.collect(), adds.collect());
-    let shared = case.winner.adds.iter().filter_map(|came| {
-        let key = key_of(&came.path);
-        let ours = (removes.get(&key).copied(), adds.get(&key).copied());
-        shared_file(case, (went.get(&key)?, came), ours)
-    });
-    shared.collect()
-}
-
-/// Returns a file that the winning commit removed and added again with a deletion vector, if row-level checks apply.
-fn shared_file(
-    case: &Case<'_>,
-    (went, came): (&WinnerFile, &WinnerFile),
-    ours: (Option<&Remove>, Option<&Add>),
-) -> Option<SharedFile> {
-    let path = came.path.as_str();
-    let winner = came.deletion_vector.clone()?;
-    let base = went.deletion_vector.clone();
-    let mine = match ours {
-        (None, None) => None,
-        // Both commits must remove the same logical file, and add it again with a deletion vector.
-        (Some(remove), Some(add)) if key(remove.deletion_vector.as_ref()) == key(base.as_ref()) => {
-            Some(add.deletion_vector.clone()?)
-        }
-        _ => return None,
-    };
-    let removed = match (case.was_read(path), &mine) {
-        (true, _) => Some(case.removed_and_read(path)),
-        (false, Some(_)) => Some(case.removed_twice(path)),
-        (false, None) => None,
-    };
-    let otherwise = match (removed, case.attempt.mine.decided_by) {
-        (Some(conflict), DecidedBy::Row) => conflict,
-        // A deleted row may have determined the change of another row.
-        (Some(_), DecidedBy::Table) => return None,
-        (None, _) if case.counts_added_files() && case.attempt.read.matches(&came.partition_values) => {
-            case.appended(came)
-        }
-        (None, _) => return None,
-    };
-    let stats = ours.1.and_then(|add| add.stats.as_deref());
-    Some(SharedFile {
-        path: path.to_owned(),
-        base,
-        winner,
-        mine,
-        num_records: stats
-            .and_then(num_records)
-            .and_then(|records| records.try_into().ok()),
-        otherwise,
-    })
-}
-
-fn key(vector: Option<&Descriptor>) -> Option<(&str, &str, Option<i32>)> {
+pub(super) fn vector_key(vector: Option<&Descriptor>) -> Option<(&str, &str, Option<i32>)> {
     vector.map(Descriptor::key)
 }
 
@@ -185,6 +121,8 @@ fn key(vector: Option<&Descriptor>) -> Option<(&str, &str, Option<i32>)> {
 mod tests {
     use proptest::collection::btree_set;
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+    use deltaic_protocol::ErrorKind;
 
     use super::*;
     use crate::transaction::samples::{add, remove, vector, version};

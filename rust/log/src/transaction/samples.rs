@@ -1,15 +1,13 @@
 //! Small tables, proposals and winning commits for tests of this module.
 
-use std::sync::Arc;
-
-use deltaic_protocol::Version;
 use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol, Remove, Txn};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::{TableConfiguration, Version};
 use serde_json::json;
 
 use super::{Base, Winner, WinnerFile};
-use crate::changes::{PartitionValues, TableForm};
+use crate::changes::PartitionValues;
 
 /// The version that all transactions have read; the winning commit is the next one.
 pub(super) const READ: i64 = 4;
@@ -46,11 +44,8 @@ pub(super) fn metadata(partition_columns: &[&str], properties: &[(&str, &str)]) 
 
 pub(super) fn base(protocol: Protocol, metadata: Metadata) -> Base {
     Base {
-        version: version(READ),
-        form: TableForm {
-            protocol: Arc::new(protocol),
-            metadata: Arc::new(metadata),
-        },
+        next: version(READ + 1),
+        table: TableConfiguration::new(protocol, metadata),
         high_water_mark: None,
         timestamp_ms: 1_000,
         lost_row_ids: false,

@@ -89,7 +89,9 @@ impl Winner {
 
     /// Decodes the bytes of a commit file last modified at `modified_ms`.
     ///
-    /// Errors: `CorruptLog` with the `path`, the `version` and the `line`.
+    /// # Errors
+    ///
+    /// `CorruptLog` with the `path`, the `version` and the `line`.
     pub fn decode(version: Version, modified_ms: i64, bytes: &[u8], max_line_bytes: usize) -> Result<Self> {
         let located = |error: Error| {
             let located = error
@@ -161,7 +163,9 @@ impl Winner {
 
     /// The row-id high water mark that the commit sets; `None` if it assigns no row ids.
     ///
-    /// Errors: `CorruptLog` if the domain metadata does not parse.
+    /// # Errors
+    ///
+    /// `CorruptLog` if the domain metadata does not parse.
     pub fn high_water_mark(&self) -> Result<Option<i64>> {
         let mut domains = self.domains.iter();
         let domain = domains.find(|domain| domain.domain == row_tracking::DOMAIN);

@@ -1,8 +1,7 @@
-//! What is done to a log behind a commit of ours: its version's checksum, and now and then a checkpoint, a compaction file
-//! and a cleanup.
+//! Post-commit maintenance: the version checksum and, when due, a checkpoint, a compaction file and a cleanup.
 //!
-//! The commit is made by then. Nothing here may turn that success into an error: what fails is told as text, and the next
-//! commit's upkeep, or that of the next checkpoint, makes up for it unless the log is damaged.
+//! The commit has succeeded by then, and no failure here may turn that into an error: failures are reported as text,
+//! and maintenance of a later commit or checkpoint makes up for them unless the log is damaged.
 //!
 //! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*, *Checkpoints*, *Log Compaction Files*,
 //! *Metadata Cleanup*.

@@ -1,4 +1,4 @@
-//! What became of a log behind a commit.
+//! The outcome of post-commit maintenance.
 
 use deltaic_protocol::{Error, ErrorKind};
 
@@ -7,37 +7,37 @@ use crate::checksum::Made;
 use crate::cleanup::CleanedUp;
 use crate::compaction::Compacted;
 
-/// What was done behind a commit, and what was not.
+/// What post-commit maintenance did, and what it did not.
 #[derive(Clone, Debug, Default)]
 pub struct Upkept {
-    /// The version's checksum; none where it was not asked for, not worth its count, or failed.
+    /// The version's checksum; `None` if it was not requested, not worth counting, or failed.
     pub checksum: Option<Made>,
-    /// The checkpoint that was due.
+    /// The checkpoint, if one was due.
     pub checkpoint: Option<CheckpointWritten>,
-    /// The compaction file that was due.
+    /// The compaction file, if one was due.
     pub compaction: Option<Compacted>,
-    /// What a cleanup behind the checkpoint deleted.
+    /// What the cleanup after the checkpoint deleted.
     pub cleanup: Option<CleanedUp>,
-    /// What failed, in a sentence each, for people. The commit stands, and so does the table.
+    /// Failures, one sentence each. The commit and the table are unaffected.
     pub failures: Vec<String>,
-    /// What is not ours to do on such a table, in a sentence each: its catalog does it, or somebody who knows a feature
-    /// that we do not. No failure, and nothing that anybody has to be told behind each commit.
+    /// Steps that deltaic must not do on such a table, one sentence each: they belong to its catalog, or to a client
+    /// that supports an unknown feature. These are not failures and need no report after each commit.
     pub left_to_others: Vec<String>,
 }
 
 impl Upkept {
-    /// Takes what became of a step; `what` says what there is not now.
+    /// Records the result of a step; `what` describes what is missing if it failed.
     pub(super) fn note<T>(&mut self, what: &str, step: Result<T, Error>) -> Option<T> {
         step.map_err(|error| self.tell(what, &error)).ok()
     }
 
-    /// Tells of a step that failed: what there is not now, and what comes of that.
+    /// Records a failed step: what is missing, and the consequence.
     pub(super) fn tell(&mut self, what: &str, error: &Error) {
         match error.kind() {
             ErrorKind::UnsupportedFeature => self.left_to_others.push(format!("{what}: {error}")),
-            // Who looks after a log reads it as everybody does: what stands in the way may stand in theirs.
+            // Maintenance reads the log as readers do: damage that stops it may stop them too.
             ErrorKind::CorruptLog | ErrorKind::CorruptData => self.failures.push(format!(
-                "{what}: {error}; the table may not be readable: check it, a later commit does not mend it"
+                "{what}: {error}; the table may not be readable: check it, a later commit does not repair it"
             )),
             _ => self
                 .failures

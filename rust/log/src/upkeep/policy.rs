@@ -1,7 +1,7 @@
-//! Which help a log is given behind a commit.
+//! The policy of post-commit maintenance.
 
-/// What is done to the log behind each commit of ours. When a checkpoint is due, of which kind it is and what has expired
-/// is the table's to say; this says whether we see to it.
+/// What is done after each commit of this writer. The table determines when a checkpoint is due, of which kind it is
+/// and what has expired; the policy determines whether this writer does it.
 ///
 /// ```
 /// use deltaic_log::upkeep::UpkeepPolicy;
@@ -13,17 +13,17 @@
 pub struct UpkeepPolicy {
     /// Whether the version's checksum is written.
     pub checksum: bool,
-    /// Whether a checkpoint is written where `delta.checkpointInterval` says that one is due.
+    /// Whether a checkpoint is written if one is due by `delta.checkpointInterval`.
     pub checkpoint: bool,
-    /// Whether what has expired of the log is deleted behind a checkpoint that was just written, unless
-    /// `delta.enableExpiredLogCleanup` forbids it.
+    /// Whether expired log files are deleted after a checkpoint was written, unless `delta.enableExpiredLogCleanup`
+    /// forbids it.
     pub clean_up: bool,
-    /// Of how many commits a log compaction file is made; of fewer than two none is.
+    /// The number of commits per log compaction file; below two, none is written.
     pub compaction_interval: u32,
 }
 
 impl UpkeepPolicy {
-    /// None of it.
+    /// No maintenance.
     #[must_use]
     pub const fn none() -> Self {
         Self {
@@ -34,7 +34,7 @@ impl UpkeepPolicy {
         }
     }
 
-    /// Whether there is nothing to do behind any commit. A cleanup follows a checkpoint, so by itself it is nothing.
+    /// Whether no commit needs maintenance. A cleanup only follows a checkpoint, so it does not count by itself.
     #[must_use]
     pub fn is_none(self) -> bool {
         !self.checksum && !self.checkpoint && self.compaction_interval < 2
@@ -42,7 +42,7 @@ impl UpkeepPolicy {
 }
 
 impl Default for UpkeepPolicy {
-    /// All but compaction files, which save readers requests and cost the log a file: who wants them asks.
+    /// All steps except compaction files, which save readers requests but add a file to the log: they are opt-in.
     fn default() -> Self {
         Self {
             checksum: true,

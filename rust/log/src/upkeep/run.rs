@@ -1,4 +1,4 @@
-//! The upkeep of a log behind one commit, step by step.
+//! Runs post-commit maintenance step by step.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -19,52 +19,53 @@ use crate::compaction::{Compacted, compact, range_due};
 use crate::fault;
 use crate::snapshot::{LoadOptions, Snapshot};
 
-/// How many live files are counted behind every commit. The count is of the version that the commit's writer holds in
-/// memory, and reads nothing; to go on from the checksum before would cost a request and the same look at every file,
-/// since one that another wrote must prove itself. Of a larger table that look is left to the versions with a checkpoint,
+/// Maximum number of live files that are counted after every commit. Counting uses the version in the writer's memory
+/// and reads nothing; continuing from the previous checksum would cost a request and the same pass over all files,
+/// since another writer's checksum must be verified. Larger tables are only counted at versions with a checkpoint,
 /// which takes far longer.
 const MOST_COUNTED: usize = 1_000_000;
 
-/// Whether the checksum of a version with so many live files is worth its count.
+/// Whether a checksum is worth counting for a version with this many live files.
 fn is_worth_counting(files: usize, has_checkpoint: bool) -> bool {
     has_checkpoint || files <= MOST_COUNTED
 }
 
-/// A commit of ours that is made.
+/// A successful commit by this writer.
 #[derive(Clone, Copy)]
 pub struct OwnCommit<'a> {
-    /// Where the table is.
+    /// The location of the table.
     pub location: &'a Arc<TableLocation>,
-    /// The version that its writer had read; none where it made the table.
+    /// The version that its writer read; `None` if the commit created the table.
     pub read: Option<&'a Snapshot>,
-    /// The version that it made.
+    /// The committed version.
     pub version: Version,
-    /// Its bytes.
+    /// Returns the bytes of the commit.
     pub bytes: &'a (dyn Fn() -> Result<Vec<u8>> + Sync),
 }
 
-/// Does what a policy asks for behind a commit. It never fails: what does is told, and so is a fault of our own. Must be
-/// called inside a runtime.
+/// Runs post-commit maintenance; failures and internal faults are reported, never returned. Must be called inside a
+/// runtime.
 pub async fn keep_up(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     let steps = AssertUnwindSafe(steps(commit, policy));
     steps.catch_unwind().await.unwrap_or_else(|_| {
         let mut upkept = Upkept::default();
-        upkept.note::<()>("the log was not looked after", Err(fault::caught()));
+        upkept.note::<()>("the log was not maintained", Err(fault::caught()));
         upkept
     })
 }
 
+#[tracing::instrument(target = "deltaic::maintenance", name = "maintain log", level = "info", skip_all, fields(version = commit.version.as_i64()))]
 async fn steps(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     let mut upkept = Upkept::default();
     if policy.is_none() {
         return upkept;
     }
     let behind = Behind::of(commit).await;
-    let Some(mut behind) = upkept.note("the log was not looked after", behind) else {
+    let Some(mut behind) = upkept.note("the log was not maintained", behind) else {
         return upkept;
     };
     if upkept
-        .note("the log was not looked after", ensure_sound(&behind.made).await)
+        .note("the log was not maintained", ensure_sound(&behind.made).await)
         .is_none()
     {
         return upkept;
@@ -103,19 +104,19 @@ async fn steps(commit: OwnCommit<'_>, policy: UpkeepPolicy) -> Upkept {
     upkept
 }
 
-/// The log behind a commit.
+/// The log after a commit.
 struct Behind<'a> {
     commit: OwnCommit<'a>,
-    /// The version that the commit made.
+    /// The committed version.
     made: Snapshot,
-    /// Whether it was read from the store, and so can be read again.
+    /// Whether `made` was read from the store, and so can be read again.
     is_read: bool,
     now_ms: i64,
 }
 
 impl<'a> Behind<'a> {
-    /// Where the commit follows the version that its writer read, or makes the table, its version is put together out of
-    /// what is known; behind winners it is read.
+    /// If the commit directly follows the version that its writer read, or creates the table, its version is computed
+    /// in memory; after winning commits it is read from the store.
     async fn of(commit: OwnCommit<'a>) -> Result<Self> {
         let follows = |read: &Snapshot| read.version().next().is_ok_and(|next| next == commit.version);
         let (made, is_read) = match commit.read {
@@ -134,7 +135,7 @@ impl<'a> Behind<'a> {
         })
     }
 
-    /// The version as the store has it.
+    /// The version, read from the store.
     async fn read(&mut self) -> Result<&Snapshot> {
         if !self.is_read {
             let load = LoadOptions::default();
@@ -148,14 +149,14 @@ impl<'a> Behind<'a> {
     }
 
     async fn write_checkpoint(&mut self) -> Result<CheckpointWritten> {
-        // Clients without V2 checkpoints find nothing else once the commits before it are deleted.
+        // Clients without V2 checkpoints need a classic one once the earlier commits are deleted.
         let options = CheckpointOptions {
             name: CheckpointName::Classic,
             ..CheckpointOptions::default()
         };
         let made = self.read().await?;
         match write_checkpoint(made, &options).await {
-            // Who keeps a table open for long stands on commits that may have been cleaned up by now.
+            // A long-lived snapshot may be based on commits that have been cleaned up by now.
             Err(error) if error.kind() == ErrorKind::CorruptLog => {
                 let load = LoadOptions {
                     max_line_bytes: made.max_line_bytes(),
@@ -181,10 +182,10 @@ impl<'a> Behind<'a> {
         compact(self.read().await?, *range.start(), *range.end()).await
     }
 
-    /// Cleans up at the time at which the store says that a checkpoint was written just now.
+    /// Cleans up at the store's time, which is the modification time of the checkpoint just written.
     async fn clean_up(&mut self, checkpoint: &str) -> Result<Option<CleanedUp>> {
         let snapshot = self.read().await?;
-        if !CleanupRules::of(snapshot.protocol(), snapshot.metadata())?.is_enabled {
+        if !CleanupRules::of(snapshot.configuration())?.is_enabled {
             return Ok(None);
         }
         let now_ms = written_at_ms(snapshot.location(), checkpoint).await?;
@@ -192,7 +193,8 @@ impl<'a> Behind<'a> {
     }
 }
 
-/// A version that was just committed, read behind an older one. Where others have committed since, it is opened anew.
+/// Reads a version that was just committed by refreshing an older one. If others have committed since, it is loaded
+/// separately.
 async fn from_store(older: &Snapshot, version: Version) -> Result<Snapshot> {
     let newest = older.refresh().await?;
     if newest.version() > version {

@@ -5,8 +5,8 @@ use deltaic_log::transaction::{CommitOptions, Committed, alter};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField};
+use deltaic_protocol::schema_evolution::Place;
 
 pub(crate) fn options() -> CommitOptions {
     CommitOptions {

@@ -7,11 +7,11 @@ mod row_ids;
 mod table;
 mod winners;
 
-use deltaic_log::transaction::{CommitOptions, alter, form_of};
+use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::features::Traces;
-use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema_evolution::Place;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ async fn every_change_is_a_commit_that_is_read_again() -> Result<()> {
         (TableChange::Upgrade(3, 7), "UPGRADE PROTOCOL"),
     ];
     for (number, (one, operation)) in steps.iter().enumerate() {
-        let before = form_of(&snapshot);
+        let before = snapshot.configuration().clone();
         let how = format!("{operation}: {one:?}");
         let committed = change(&snapshot, std::slice::from_ref(one)).await;
         let committed = committed.map_err(|error| error.with("step", how.clone()))?;
@@ -116,7 +116,7 @@ async fn every_change_is_a_commit_that_is_read_again() -> Result<()> {
             !committed.skipped && fresh.version() == committed.version,
             "{how}"
         );
-        assert_ne!(form_of(&fresh), before, "{how}");
+        assert_ne!(fresh.configuration().clone(), before, "{how}");
         let actions = table.actions_of(committed.version.as_i64()).await?;
         assert_eq!(actions[0]["commitInfo"]["operation"], json!(operation), "{how}");
         assert!(!kinds(&actions).contains(&"add"), "{how}");

@@ -8,7 +8,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::table_builder::{TableBuilder, remove};
 use object_store::ObjectStoreExt;
@@ -22,8 +22,7 @@ const HINT: &str = "_delta_log/_last_checkpoint";
 /// The kind of the actions of each row group, and their number.
 fn groups(file: &[u8]) -> Result<Vec<(String, i64)>> {
     let bytes = Bytes::copy_from_slice(file);
-    let reader = SerializedFileReader::new(bytes)
-        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    let reader = SerializedFileReader::new(bytes).map_err(|error| Error::internal(error.to_string()))?;
     let rows: Vec<i64> = (0..reader.num_row_groups())
         .map(|group| reader.metadata().row_group(group).num_rows())
         .collect();
@@ -147,7 +146,7 @@ async fn a_large_commit_is_written_down_whole() -> Result<()> {
         .collect();
     expected.sort();
     // A store returns the file in one response; on a disk, several ranges are read concurrently.
-    let folder = tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     for location in [table.location(), table.copy_to(folder.path()).await?] {
         let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
         let written = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;

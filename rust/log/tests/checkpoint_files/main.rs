@@ -12,7 +12,7 @@ use std::sync::Arc;
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 use deltaic_testkit::checkpoint_reader::{actions_of, columns_of};
 use deltaic_testkit::table_builder::{TableBuilder, remove};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ async fn a_classic_name_stands_beside_one_with_an_id() -> Result<()> {
 /// overwritten.
 #[tokio::test]
 async fn a_large_checkpoint_goes_in_parts() -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     let files = named(2_000);
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), files]).await?;
     let options = CheckpointOptions {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{Committed, Proposal};
+use deltaic_log::clock::now_ms;
+use deltaic_log::transaction::{Committed, Proposal, create};
 use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_testkit::own_commits::commit_to;
+use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, without_upkeep};
 use deltaic_testkit::table_builder::{TableBuilder, add};
+use object_store::ObjectStoreExt;
 use serde_json::json;
 
 use super::others::{Cut, Others, StalledPut, open, others_commit_and_cut};
@@ -165,6 +167,92 @@ async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
             assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
         }
     }
+    Ok(())
+}
+
+fn new_file(path: &str) -> Add {
+    an_append(path).adds.remove(0)
+}
+
+/// Commits files by a put that stalls, before or after which others do something.
+async fn add_slowly(held: &Snapshot, paths: &[&str], [before, after]: [Others; 2]) -> Result<Committed> {
+    let committer = StalledPut {
+        location: Arc::clone(held.location()),
+        before,
+        after,
+        stall: SHORT,
+    };
+    let mut transaction = commit_to(held)?;
+    transaction.committer = &committer;
+    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.proposal.adds = paths.iter().map(|path| new_file(path)).collect();
+    transaction.commit().await
+}
+
+/// Users name the files that they register: another commit may have added one of them.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn one_of_several_files_proves_nothing() -> Result<()> {
+    let (_table, held) = table().await?;
+    let location = Arc::clone(held.location());
+    let before = Others::doing(async move {
+        append_to(&open(&location).await?, "shared", UpkeepPolicy::none()).await?;
+        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
+    });
+    let ended = add_slowly(&held, &["shared", "ours"], [before, Others::default()]).await;
+    let error = ended.expect_err("ours is in no version");
+    assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{error}");
+    Ok(())
+}
+
+/// Files that another commit removes again prove the commit by their tombstones, also those of a checkpoint.
+///
+/// protocol: creation-of-new-log-entries.1
+#[tokio::test(start_paused = true)]
+async fn a_commit_is_proved_by_files_that_were_removed_again() -> Result<()> {
+    for (paths, cut) in [
+        (&["ours"][..], Cut::Nothing),
+        (&["ours", "ours too"], Cut::Nothing),
+        (&["ours"], Cut::ByAnotherTool),
+    ] {
+        let (_table, held) = table().await?;
+        let location = Arc::clone(held.location());
+        let after = Others::doing(async move {
+            let newest = open(&location).await?;
+            let mut other = commit_to(&newest)?;
+            other.options.upkeep = UpkeepPolicy::none();
+            other
+                .proposal
+                .removes
+                .push(Remove::of(&new_file("ours"), now_ms()));
+            other.commit().await?;
+            others_commit_and_cut(&location, 1, cut).await
+        });
+        let ended = add_slowly(&held, paths, [Others::default(), after]).await;
+        assert_eq!(ended?.version.as_i64(), 2, "{paths:?}, {cut:?}");
+    }
+    Ok(())
+}
+
+/// A proposal that stalls while the table is dropped and created again becomes a commit of another table.
+#[tokio::test(start_paused = true)]
+async fn a_commit_into_a_recreated_table_is_not_acknowledged() -> Result<()> {
+    let (table, held) = table().await?;
+    let location = Arc::clone(held.location());
+    let before = Others::doing(async move {
+        for version in 0..2 {
+            let path = location.below(&format!("_delta_log/{version:020}.json"))?;
+            location.store().delete(&path).await.expect("it is there");
+        }
+        create(&location, a_new_table(), &without_upkeep()).await?;
+        append_to(&open(&location).await?, "new", UpkeepPolicy::none()).await?;
+        Ok(())
+    });
+    let ended = add_slowly(&held, &["ours"], [before, Others::default()]).await;
+    let error = ended.expect_err("it is another table");
+    assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{error}");
+    drop(table);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 mod changing;
 mod confirmed;
 mod others;
+mod retaken;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::features::Traces;
-use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructField};
+use deltaic_protocol::schema_evolution::Place;
 
 use super::model::State;
 use super::seen::TURNED_ON_BY;

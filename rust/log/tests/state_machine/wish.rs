@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::{new_id, now_ms};
-use deltaic_log::transaction::{DecidedBy, Gate, Operation, Transaction, form_of};
-use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol, Remove};
+use deltaic_log::transaction::{DecidedBy, Gate, Operation, Transaction};
+use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
 use deltaic_protocol::change::{Moment, change};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::features::{ensure_changeable, supports_for_writers};
-use deltaic_protocol::schema::StructType;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 
 use super::model::{File, Selection, State, Wish};
 use super::vectors::{Kept, to_vector, vectors_of};
@@ -31,7 +30,7 @@ pub(crate) async fn transaction<'a>(
         (Some(_), _) => ensure_changeable,
         (None, false) => ensure_vectors,
         // Preconditions of features on rows are not checked: there are no rows.
-        (None, true) => |_, _, _| Ok(()),
+        (None, true) => |_| Ok(()),
     };
     let mut ours = Transaction::try_new(snapshot, operation, gate)?;
     ours.options.app_transaction.clone_from(&wish.app);
@@ -83,7 +82,7 @@ pub(crate) async fn transaction<'a>(
         });
     }
     if let Some(wanted) = wish.change.as_ref().and_then(|change| change.as_table_change()) {
-        let before = form_of(snapshot);
+        let before = snapshot.configuration().clone();
         let moment = &mut Moment {
             version: snapshot.version().next()?,
             timestamp_ms: now_ms(),
@@ -96,7 +95,8 @@ pub(crate) async fn transaction<'a>(
 }
 
 /// Verifies that a table's files may get deletion vectors.
-fn ensure_vectors(protocol: &Protocol, metadata: &Metadata, _: &StructType) -> Result<()> {
+fn ensure_vectors(table: &TableConfiguration) -> Result<()> {
+    let (protocol, metadata) = (table.protocol(), table.metadata());
     let is_enabled = metadata.property("delta.enableDeletionVectors") == Some("true");
     if is_enabled && supports_for_writers(protocol, "deletionVectors") {
         return Ok(());

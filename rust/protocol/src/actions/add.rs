@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::object::optional_object;
-use super::{LogicalFileKey, PartitionText, Text};
+use super::{LogicalFileKey, PartitionText};
 use crate::deletion_vector::{Descriptor, DescriptorText};
+use crate::json_string::Text;
 
 /// An `add` action as parsed from a commit line: borrowed, with unparsed statistics.
 #[derive(Debug, Deserialize)]

@@ -101,7 +101,7 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
     .flatten();
     let first = actions.next();
     if actions.next().is_some() {
-        return Err(Error::new(ErrorKind::CorruptLog, "two actions stand on one line"));
+        return Err(Error::new(ErrorKind::CorruptLog, "a line contains two actions"));
     }
     match first {
         Some(action) => Ok(action),

@@ -95,7 +95,7 @@ impl Metadata {
                         .take(index)
                         .any(|before| before == column) =>
                 {
-                    return wrong(format!("the partition column {column:?} stands twice"));
+                    return wrong(format!("the partition column {column:?} is listed twice"));
                 }
                 Some(_) => {}
             }

@@ -18,6 +18,7 @@ mod sidecar;
 mod text;
 mod txn;
 
+pub use crate::json_string::Text;
 pub use add::{Add, AddLine};
 pub use cdc::Cdc;
 pub use commit_info::CommitInfo;
@@ -28,5 +29,5 @@ pub use metadata::{Format, Metadata};
 pub use protocol::Protocol;
 pub use remove::{Remove, RemoveLine};
 pub use sidecar::{CheckpointMetadata, Sidecar};
-pub use text::{PartitionText, Text};
+pub use text::PartitionText;
 pub use txn::Txn;

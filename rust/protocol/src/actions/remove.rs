@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::object::optional_object;
-use super::{Add, LogicalFileKey, PartitionText, Text};
+use super::{Add, LogicalFileKey, PartitionText};
 use crate::deletion_vector::{Descriptor, DescriptorText};
+use crate::json_string::Text;
 
 /// A `remove` action as parsed from a commit line: borrowed, with unparsed statistics.
 #[derive(Debug, Deserialize)]
@@ -119,7 +120,7 @@ impl Remove {
 mod tests {
     use super::*;
     use crate::actions::{ActionLine, parse_line};
-    use crate::{Error, ErrorKind, Result};
+    use crate::{Error, Result};
 
     /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
     #[test]
@@ -149,10 +150,10 @@ mod tests {
         };
         let remove = Remove::of(&add, 11);
         assert_eq!(remove.key(), add.key());
-        let failed = |error: serde_json::Error| Error::new(ErrorKind::Internal, error.to_string());
+        let failed = |error: serde_json::Error| Error::internal(error.to_string());
         let line = serde_json::to_string(&serde_json::json!({ "remove": remove })).map_err(failed)?;
         let ActionLine::Remove(read) = parse_line(line.as_bytes())? else {
-            return Err(Error::new(ErrorKind::Internal, "it is read as another action"));
+            return Err(Error::internal("it is read as another action"));
         };
         assert_eq!((&*read.path, read.data_change), ("p=1/a%20b.parquet", true));
         assert_eq!((read.deletion_timestamp, read.size), (Some(11), Some(3)));

@@ -31,7 +31,7 @@ impl Sidecar {
     /// # Ok::<(), deltaic_protocol::Error>(())
     /// ```
     pub fn name(&self) -> Result<String> {
-        let decoded = crate::partition::decode_path(&self.path)?;
+        let decoded = crate::path_encoding::decode_path(&self.path)?;
         let (folder, name) = match decoded.rsplit_once('/') {
             Some((folder, name)) => (Some(folder), name),
             None => (None, decoded.as_str()),

@@ -1,46 +1,14 @@
-//! Strings that are borrowed from a commit line unless they contain escapes.
+//! Partition values of a file action, borrowed from the commit line.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
+use crate::json_string::Text;
+
 /// Maximum number of partition values of a file. No table has so many columns, and each value uses more
 /// memory than its text.
 const MOST_VALUES: usize = 1 << 16;
-
-/// A JSON string, borrowed from the line if possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text<'a>(pub Cow<'a, str>);
-
-impl std::ops::Deref for Text<'_> {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text)))
-            }
-        }
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
 
 /// `partitionValues` as spelled in the log, in the order of the line; duplicate columns are an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +43,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartitionText<'a> {
                     };
                     if twice {
                         return Err(A::Error::custom(format!(
-                            "the partition column {:?} stands twice",
+                            "the partition column {:?} is listed twice",
                             key.0
                         )));
                     }

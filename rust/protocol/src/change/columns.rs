@@ -2,35 +2,39 @@
 //!
 //! Protocol: *Column Mapping*, *Type Widening*, *Schema Serialization Format*.
 
+use super::Moment;
 use super::depends::{Change, ensure_free};
-use super::{Form, Moment};
+use crate::TableConfiguration;
 use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, Names, assign};
 use crate::iceberg_compat::IcebergCompat;
 use crate::properties::boolean;
-use crate::schema::evolution::{
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
+use crate::schema_evolution::{
     Found, Place, Widening, ensure_iceberg_has, ensure_new_field, fields_mut, find, insert,
     rename as renamed, widen,
 };
-use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result, properties};
 
 /// Changes only the schema.
-pub(super) fn edit(form: &mut Form, edit: impl FnOnce(&mut StructType) -> Result<()>) -> Result<()> {
-    let mut schema = form.schema()?;
+pub(super) fn edit(
+    table: &mut TableConfiguration,
+    edit: impl FnOnce(&mut StructType) -> Result<()>,
+) -> Result<()> {
+    let mut schema = table.schema_copy()?;
     edit(&mut schema)?;
-    form.set_schema(&schema)
+    table.set_schema(&schema)
 }
 
 /// Adds a column, or a field to the struct at `within`.
 pub(super) fn add(
-    form: &mut Form,
+    table: &mut TableConfiguration,
     field: &StructField,
     within: Option<&ColumnName>,
     place: &Place,
     moment: &mut Moment<'_>,
 ) -> Result<()> {
-    let mut schema = form.schema()?;
-    let mode = form.mapping()?;
+    let mut schema = table.schema_copy()?;
+    let mode = table.column_mapping()?;
     let parents = match within {
         None => Vec::new(),
         Some(column) => {
@@ -47,19 +51,23 @@ pub(super) fn add(
         }
     };
     let fields = fields_mut(&mut schema, &parents)
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "a struct was found and is not there"))?;
+        .ok_or_else(|| Error::internal("a struct was found and is not there"))?;
     ensure_new_field(field, fields, mode)?;
     insert(fields, field.clone(), place)?;
-    store(form, schema, mode, moment)
+    store(table, schema, mode, moment)
 }
 
 /// Replaces the schema with a merged one that extends it.
-pub(super) fn take_in(form: &mut Form, merged: StructType, moment: &mut Moment<'_>) -> Result<()> {
-    let mode = form.mapping()?;
-    let before = form.schema()?;
+pub(super) fn take_in(
+    table: &mut TableConfiguration,
+    merged: StructType,
+    moment: &mut Moment<'_>,
+) -> Result<()> {
+    let mode = table.column_mapping()?;
+    let before = table.schema()?;
     ensure_new_ones(&before, &merged, mode)?;
-    ensure_unasked(form, &before, &merged)?;
-    store(form, merged, mode, moment)
+    ensure_unasked(table, &before, &merged)?;
+    store(table, merged, mode, moment)
 }
 
 /// Verifies that each field that is only in the new schema can be added.
@@ -88,7 +96,7 @@ fn ensure_new_parts(before: &DataType, after: &DataType, mode: ColumnMappingMode
 }
 
 /// Verifies that nothing depends on the columns whose types change.
-fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Result<()> {
+fn ensure_unasked(table: &TableConfiguration, before: &StructType, after: &StructType) -> Result<()> {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     before.for_each_part(&mut |path, part| old.push((path.to_owned(), part.as_primitive())));
     after.for_each_part(&mut |path, part| new.push((path.to_owned(), part.as_primitive())));
@@ -101,7 +109,7 @@ fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Resul
                     .is_some_and(|below| below.is_empty() || below.starts_with('.'))
             });
             if let Some(column) = column {
-                ensure_free(form, before, &[column.to_owned()], Change::Type)?;
+                ensure_free(table, before, &[column.to_owned()], Change::Type)?;
             }
         }
     }
@@ -110,38 +118,38 @@ fn ensure_unasked(form: &Form, before: &StructType, after: &StructType) -> Resul
 
 /// Sets a schema with new columns, which get ids and physical names if columns are mapped.
 fn store(
-    form: &mut Form,
+    table: &mut TableConfiguration,
     mut schema: StructType,
     mode: ColumnMappingMode,
     moment: &mut Moment<'_>,
 ) -> Result<()> {
     if mode.is_mapped() {
-        let mut highest = form.highest_column_id(&form.schema()?);
-        let nested = IcebergCompat::active(&form.protocol, &form.metadata)?.contains(&IcebergCompat::V2);
+        let mut highest = table.highest_column_id()?;
+        let nested = IcebergCompat::active(table)?.contains(&IcebergCompat::V2);
         assign(
             &mut schema,
             &mut highest,
             &mut Names::New(&mut *moment.new_id),
             nested,
         );
-        form.set_property(MAX_COLUMN_ID, highest.to_string());
+        table.set_property(MAX_COLUMN_ID, highest.to_string());
     }
-    form.set_schema(&schema)
+    table.set_schema(&schema)
 }
 
 /// Renames a column or field. The physical name does not change, so data files are not affected.
-pub(super) fn rename(form: &mut Form, column: &ColumnName, to: &str) -> Result<()> {
-    let mut schema = form.schema()?;
+pub(super) fn rename(table: &mut TableConfiguration, column: &ColumnName, to: &str) -> Result<()> {
+    let mut schema = table.schema_copy()?;
     let found = find(&schema, column)?;
-    let mode = ensure_mapped(form, &found, "renamed")?;
+    let mode = ensure_mapped(table, &found, "renamed")?;
     if found.field.last().is_some_and(|name| name == to) {
         return Ok(());
     }
-    ensure_free(form, &schema, &found.field, Change::Name)?;
+    ensure_free(table, &schema, &found.field, Change::Name)?;
     renamed(&mut schema, &found, to, mode)?;
     if let [name] = found.field.as_slice() {
-        for partition in form
-            .metadata
+        for partition in table
+            .metadata_mut()
             .partition_columns
             .iter_mut()
             .filter(|column| *column == name)
@@ -153,20 +161,20 @@ pub(super) fn rename(form: &mut Form, column: &ColumnName, to: &str) -> Result<(
     if let Some(last) = path.last_mut() {
         to.clone_into(last);
     }
-    properties::follow_column(&mut form.metadata, &found.field, Some(&path))?;
-    form.set_schema(&schema)
+    properties::follow_column(table.metadata_mut(), &found.field, Some(&path))?;
+    table.set_schema(&schema)
 }
 
 /// Drops a column or field. Its values remain in the files, under a physical name that is never reused.
-pub(super) fn drop(form: &mut Form, column: &ColumnName) -> Result<()> {
-    let mut schema = form.schema()?;
+pub(super) fn drop(table: &mut TableConfiguration, column: &ColumnName) -> Result<()> {
+    let mut schema = table.schema_copy()?;
     let found = find(&schema, column)?;
-    ensure_mapped(form, &found, "dropped")?;
-    ensure_free(form, &schema, &found.field, Change::Drop)?;
+    ensure_mapped(table, &found, "dropped")?;
+    ensure_free(table, &schema, &found.field, Change::Drop)?;
     let (name, parents) = found.split()?;
-    let partitions = form.metadata.partition_columns.len();
+    let partitions = table.metadata().partition_columns.len();
     let fields = fields_mut(&mut schema, parents)
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "a struct was found and is not there"))?;
+        .ok_or_else(|| Error::internal("a struct was found and is not there"))?;
     let needed = if parents.is_empty() { partitions + 1 } else { 1 };
     if fields.len() <= needed {
         let holder = if parents.is_empty() {
@@ -183,25 +191,29 @@ pub(super) fn drop(form: &mut Form, column: &ColumnName) -> Result<()> {
     }
     fields.retain(|field| field.name != name);
     // The highest id is retained: ids of dropped columns are never reused.
-    let highest = form.highest_column_id(&form.schema()?);
-    form.set_property(MAX_COLUMN_ID, highest.to_string());
-    properties::follow_column(&mut form.metadata, &found.field, None)?;
-    form.set_schema(&schema)
+    let highest = table.highest_column_id()?;
+    table.set_property(MAX_COLUMN_ID, highest.to_string());
+    properties::follow_column(table.metadata_mut(), &found.field, None)?;
+    table.set_schema(&schema)
 }
 
 /// Widens the type of a part of the schema.
-pub(super) fn change_type(form: &mut Form, column: &ColumnName, to: PrimitiveType) -> Result<()> {
-    let mut schema = form.schema()?;
+pub(super) fn change_type(
+    table: &mut TableConfiguration,
+    column: &ColumnName,
+    to: PrimitiveType,
+) -> Result<()> {
+    let mut schema = table.schema_copy()?;
     let found = find(&schema, column)?;
     let from = found.data_type.as_primitive();
     if from == Some(to) {
         return Ok(());
     }
-    ensure_free(form, &schema, &found.path(), Change::Type)?;
+    ensure_free(table, &schema, &found.path(), Change::Type)?;
     widen(&mut schema, &found, to)?;
     let path = found.path().join(".");
     if let Some(from) = from.filter(|from| *from != PrimitiveType::Void) {
-        match widening_of(form)? {
+        match widening_of(table)? {
             Widening::Allowed => {}
             Widening::AsIceberg => ensure_iceberg_has(&path, from, to)?,
             Widening::Forbidden => {
@@ -214,15 +226,15 @@ pub(super) fn change_type(form: &mut Form, column: &ColumnName, to: PrimitiveTyp
             }
         }
     }
-    form.set_schema(&schema)
+    table.set_schema(&schema)
 }
 
 /// Whether the types of a table may be widened.
-pub(super) fn widening_of(form: &Form) -> Result<Widening> {
-    if !boolean(&form.metadata, "delta.enableTypeWidening")? {
+pub(super) fn widening_of(table: &TableConfiguration) -> Result<Widening> {
+    if !boolean(table.metadata(), "delta.enableTypeWidening")? {
         return Ok(Widening::Forbidden);
     }
-    let promises = IcebergCompat::active(&form.protocol, &form.metadata)?;
+    let promises = IcebergCompat::active(table)?;
     Ok(if promises.is_empty() {
         Widening::Allowed
     } else {
@@ -231,9 +243,9 @@ pub(super) fn widening_of(form: &Form) -> Result<Widening> {
 }
 
 /// Verifies that columns are mapped, so that their logical names can change.
-fn ensure_mapped(form: &Form, found: &Found, verb: &str) -> Result<ColumnMappingMode> {
+fn ensure_mapped(table: &TableConfiguration, found: &Found, verb: &str) -> Result<ColumnMappingMode> {
     found.ensure_field(verb)?;
-    let mode = form.mapping()?;
+    let mode = table.column_mapping()?;
     if mode.is_mapped() {
         return Ok(mode);
     }

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use super::Moment;
 use super::sound::ensure_sound;
-use super::{Form, Moment};
+use crate::TableConfiguration;
 use crate::actions::{Metadata, Protocol};
 use crate::features::{ensure_changeable, needed_features};
-use crate::schema::evolution::ensure_names;
-use crate::{Error, ErrorKind, Result, properties};
+use crate::property_change;
+use crate::schema_evolution::ensure_names;
+use crate::{Error, ErrorKind, Result};
 
 /// Returns the configuration of a new table with this metadata and these properties: the minimum protocol
 /// for them, physical names and ids, row tracking columns. Existing entries in the configuration of the
@@ -32,46 +34,42 @@ use crate::{Error, ErrorKind, Result, properties};
 /// )?;
 /// let mapped = [("delta.columnMapping.mode".to_owned(), "id".to_owned())].into();
 /// let mut moment = Moment { version: Version::ZERO, timestamp_ms: 0, new_id: &mut || "1".to_owned() };
-/// let form = created(metadata, &mapped, &mut moment)?;
-/// assert!(form.metadata.schema_string.contains("col-1"));
+/// let table = created(metadata, &mapped, &mut moment)?;
+/// assert!(table.metadata().schema_string.contains("col-1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn created(
     metadata: Metadata,
     properties: &BTreeMap<String, String>,
     moment: &mut Moment<'_>,
-) -> Result<Form> {
-    let empty = Form {
-        protocol: Protocol {
-            min_reader_version: 1,
-            min_writer_version: 2,
-            reader_features: None,
-            writer_features: None,
-        },
-        metadata,
-        domains: Vec::new(),
+) -> Result<TableConfiguration> {
+    let plain = Protocol {
+        min_reader_version: 1,
+        min_writer_version: 2,
+        reader_features: None,
+        writer_features: None,
     };
+    let empty = TableConfiguration::new(plain, metadata);
     if moment.version != crate::Version::ZERO {
         return Err(
             Error::new(ErrorKind::InvalidArgument, "a table begins with version 0")
                 .with("version", moment.version),
         );
     }
-    let mut form = empty.clone();
-    properties::set(&mut form, properties)?;
-    form.require(&needed_features(&form.metadata, &form.schema()?))?;
+    let mut table = empty.clone();
+    property_change::set(&mut table, properties)?;
+    table.require(&needed_features(table.metadata(), &*table.schema()?))?;
     // A new table has no existing order to retain.
-    for list in [
-        &mut form.protocol.reader_features,
-        &mut form.protocol.writer_features,
-    ] {
+    let mut protocol = table.protocol().clone();
+    for list in [&mut protocol.reader_features, &mut protocol.writer_features] {
         list.iter_mut().for_each(|names| names.sort_unstable());
     }
-    properties::follow(&empty, &mut form, moment)?;
-    ensure_names(&form.schema()?, form.mapping()?)?;
-    ensure_sound(&form, &empty)?;
-    ensure_changeable(&form.protocol, &form.metadata, &form.schema()?)?;
-    Ok(form)
+    table.set_protocol(protocol);
+    property_change::follow(&empty, &mut table, moment)?;
+    ensure_names(&*table.schema()?, table.column_mapping()?)?;
+    ensure_sound(&table, &empty)?;
+    ensure_changeable(&table)?;
+    Ok(table)
 }
 
 #[cfg(test)]
@@ -82,7 +80,7 @@ mod tests {
     use crate::in_commit_timestamp::InCommitTimestamps;
     use crate::samples::{metadata, protocol};
 
-    fn make(field: &str, pairs: &[(&str, &str)]) -> Result<Form> {
+    fn make(field: &str, pairs: &[(&str, &str)]) -> Result<TableConfiguration> {
         let mut metadata = metadata(&[]);
         metadata.schema_string = format!(r#"{{"type":"struct","fields":[{field}]}}"#);
         let pairs = pairs
@@ -102,21 +100,24 @@ mod tests {
     /// table-features-for-new-and-existing-tables.3, table-features-for-new-and-existing-tables.4
     #[test]
     fn a_new_table_has_what_it_asks_for_from_the_start() -> Result<()> {
-        assert_eq!(make(LONG, &[])?.protocol, protocol(1, 2, &[]));
+        assert_eq!(*make(LONG, &[])?.protocol(), protocol(1, 2, &[]));
         for mode in ["name", "id"] {
-            let form = make(LONG, &[("delta.columnMapping.mode", mode)])?;
+            let table = make(LONG, &[("delta.columnMapping.mode", mode)])?;
             assert_eq!(
-                form.schema()?.fields.first().and_then(physical_name),
+                table.schema()?.fields.first().and_then(physical_name),
                 Some("col-u")
             );
-            assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("1"));
+            assert_eq!(table.metadata().property(MAX_COLUMN_ID), Some("1"));
             assert_eq!(
-                (form.protocol.min_reader_version, form.protocol.min_writer_version),
+                (
+                    table.protocol().min_reader_version,
+                    table.protocol().min_writer_version
+                ),
                 (2, 7)
             );
         }
         let timed = make(LONG, &[("delta.enableInCommitTimestamps", "true")])?;
-        let times = InCommitTimestamps::of(&timed.protocol, &timed.metadata)?;
+        let times = InCommitTimestamps::of(&timed)?;
         assert_eq!(times, InCommitTimestamps::FromTheStart);
         let feed = make(
             LONG,
@@ -126,7 +127,7 @@ mod tests {
             ],
         )?;
         assert_eq!(
-            feed.protocol,
+            *feed.protocol(),
             protocol(1, 7, &["appendOnly", "changeDataFeed", "invariants"])
         );
         let ntz = make(
@@ -134,14 +135,14 @@ mod tests {
             &[("delta.feature.v2Checkpoint", "supported")],
         )?;
         let readers = ["timestampNtz", "v2Checkpoint"].map(str::to_owned).to_vec();
-        assert_eq!(ntz.protocol.reader_features, Some(readers));
-        assert!(ntz.metadata.configuration.is_empty());
+        assert_eq!(ntz.protocol().reader_features, Some(readers));
+        assert!(ntz.metadata().configuration.is_empty());
         Ok(())
     }
 
     #[test]
     fn what_is_not_kept_here_is_refused_by_its_name() {
-        let refused = |made: Result<Form>| made.err().map(|error| error.kind());
+        let refused = |made: Result<TableConfiguration>| made.err().map(|error| error.kind());
         for made in [
             make(&LONG.replace("long", "quaternion"), &[]),
             make(LONG, &[("delta.feature.catalogManaged", "supported")]),

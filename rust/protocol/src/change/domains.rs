@@ -2,32 +2,32 @@
 //!
 //! Protocol: *Domain Metadata*, *Writer Requirements for Domain Metadata*.
 
-use super::Form;
+use crate::TableConfiguration;
 use crate::actions::DomainMetadata;
 use crate::error::nearest;
 use crate::{Error, ErrorKind, Result};
 
 /// Sets the configuration of a domain and adds the feature if needed.
-pub(super) fn set(form: &mut Form, domain: &str, configuration: &str) -> Result<()> {
+pub(super) fn set(table: &mut TableConfiguration, domain: &str, configuration: &str) -> Result<()> {
     ensure_of_users(domain)?;
-    form.require(&["domainMetadata"])?;
-    form.put_domain(domain, configuration.to_owned());
+    table.require(&["domainMetadata"])?;
+    table.put_domain(domain, configuration.to_owned());
     Ok(())
 }
 
 /// Removes a domain.
-pub(super) fn remove(form: &mut Form, domain: &str) -> Result<()> {
+pub(super) fn remove(table: &mut TableConfiguration, domain: &str) -> Result<()> {
     ensure_of_users(domain)?;
-    if form.domain(domain).is_none() {
-        let names = form.domains.iter().map(|domain| domain.domain.as_str());
+    if table.domain(domain).is_none() {
+        let names = table.domains().keys().map(String::as_str);
         let near = nearest(domain, names).map(|near| format!("did you mean {near}?"));
         return Err(Error::new(
             ErrorKind::InvalidArgument,
             format!("the table has no domain {domain:?}"),
         )
-        .hint(near.unwrap_or_else(|| "snapshot.domain_metadata tells which there are".to_owned())));
+        .hint(near.unwrap_or_else(|| "snapshot.domain_metadata lists the domains".to_owned())));
     }
-    form.remove_domain(domain);
+    table.remove_domain(domain);
     Ok(())
 }
 
@@ -58,12 +58,8 @@ mod tests {
     use super::*;
     use crate::samples::{metadata, protocol};
 
-    fn plain() -> Form {
-        Form {
-            protocol: protocol(1, 2, &[]),
-            metadata: metadata(&[]),
-            domains: Vec::new(),
-        }
+    fn plain() -> TableConfiguration {
+        TableConfiguration::new(protocol(1, 2, &[]), metadata(&[]))
     }
 
     /// protocol: domain-metadata.1, domain-metadata.2, writer-requirements-for-domain-metadata.2,
@@ -78,34 +74,35 @@ mod tests {
             "",
             "a\nb",
         ] {
-            let mut form = plain();
-            let error = set(&mut form, name, "{}").err().map(|error| error.kind());
+            let mut table = plain();
+            let error = set(&mut table, name, "{}").err().map(|error| error.kind());
             assert_eq!(error, Some(ErrorKind::InvalidArgument), "{name}");
-            assert!(remove(&mut form, name).is_err(), "{name}");
-            assert_eq!(form, plain());
+            assert!(remove(&mut table, name).is_err(), "{name}");
+            assert_eq!(table, plain());
         }
     }
 
     /// protocol: domain-metadata.4, domain-metadata.5
     #[test]
     fn a_domain_is_set_and_removed_and_the_table_has_the_feature() -> Result<()> {
-        let mut form = plain();
-        set(&mut form, "deltaic.notes", "one")?;
-        set(&mut form, "deltaic.notes", "two")?;
+        let mut table = plain();
+        set(&mut table, "deltaic.notes", "one")?;
+        set(&mut table, "deltaic.notes", "two")?;
         assert_eq!(
-            form.protocol,
+            *table.protocol(),
             protocol(1, 7, &["appendOnly", "domainMetadata", "invariants"])
         );
         assert_eq!(
-            form.domain("deltaic.notes")
+            table
+                .domain("deltaic.notes")
                 .map(|domain| domain.configuration.as_str()),
             Some("two")
         );
-        assert_eq!(form.domains.len(), 1);
-        let near = remove(&mut form, "deltaic.note").err();
+        assert_eq!(table.domains().len(), 1);
+        let near = remove(&mut table, "deltaic.note").err();
         assert!(near.is_some_and(|error| error.hint_text() == Some("did you mean deltaic.notes?")));
-        remove(&mut form, "deltaic.notes")?;
-        assert!(form.domains.is_empty());
+        remove(&mut table, "deltaic.notes")?;
+        assert!(table.domains().is_empty());
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 //! Protocol: *CHECK Constraints*, *Row Tracking*, *Clustered Table*, *Deletion Vectors*, *Iceberg
 //! Compatibility V1* and *V2*.
 
-use super::Form;
+use crate::TableConfiguration;
 use crate::constraints::check_constraints;
-use crate::features::supports_for_writers;
+use crate::features::{FEATURES, supports_for_writers};
 use crate::iceberg_compat::IcebergCompat;
 use crate::row_tracking::RowTracking;
 use crate::schema::ColumnName;
@@ -36,42 +36,29 @@ pub enum Duty {
     CheckpointsStandBefore,
 }
 
-/// Features that are visible in files.
-const IN_FILES: &[&str] = &[
-    "columnMapping",
-    "deletionVectors",
-    "rowTracking",
-    "v2Checkpoint",
-    "typeWidening",
-    "variantShredding",
-];
-
 /// The preconditions of a change from one configuration to another. A new table has no files and
 /// therefore none.
 ///
 /// # Errors
 ///
 /// Returns `CorruptLog` if a configuration is invalid.
-pub fn duties(before: &Form, after: &Form) -> Result<Vec<Duty>> {
+pub fn duties(before: &TableConfiguration, after: &TableConfiguration) -> Result<Vec<Duty>> {
     let mut duties = Vec::new();
-    for check in check_constraints(&after.metadata) {
-        if !check_constraints(&before.metadata).any(|known| known == check) {
+    for check in check_constraints(after.metadata()) {
+        if !check_constraints(before.metadata()).any(|known| known == check) {
             duties.push(Duty::RowsSatisfy {
                 name: check.name.to_owned(),
                 expression: check.expression.to_owned(),
             });
         }
     }
-    let tracked = |form: &Form| -> Result<bool> {
-        Ok(matches!(
-            RowTracking::of(&form.protocol, &form.metadata)?,
-            RowTracking::Enabled(_)
-        ))
+    let tracked = |table: &TableConfiguration| -> Result<bool> {
+        Ok(matches!(RowTracking::of(table)?, RowTracking::Enabled(_)))
     };
     if tracked(after)? && !tracked(before)? {
         duties.push(Duty::FilesHaveRowIds);
     }
-    let clustered = |form: &Form| match form.domain(clustering::DOMAIN) {
+    let clustered = |table: &TableConfiguration| match table.domain(clustering::DOMAIN) {
         None => Ok(Vec::new()),
         Some(domain) => clustering::columns_in_log(domain),
     };
@@ -81,7 +68,7 @@ pub fn duties(before: &Form, after: &Form) -> Result<Vec<Duty>> {
         .filter(|column| !old.contains(column))
         .collect();
     if !new.is_empty() {
-        let (schema, mode) = (after.schema()?, after.mapping()?);
+        let (schema, mode) = (after.schema()?, after.column_mapping()?);
         let names = new.iter().filter_map(|path| {
             let names = crate::column_mapping::logical_path(&schema, path, mode)?;
             Some(ColumnName::from_parts(
@@ -90,19 +77,20 @@ pub fn duties(before: &Form, after: &Form) -> Result<Vec<Duty>> {
         });
         duties.push(Duty::FilesHaveStatistics(names.collect()));
     }
-    for name in IN_FILES {
-        if supports_for_writers(&before.protocol, name) && !supports_for_writers(&after.protocol, name) {
-            duties.push(Duty::NothingUses(name));
+    for feature in FEATURES.iter().filter(|feature| feature.is_in_files()) {
+        let has = |table: &TableConfiguration| supports_for_writers(table.protocol(), feature.name);
+        if has(before) && !has(after) {
+            duties.push(Duty::NothingUses(feature.name));
         }
     }
-    let promises = |form: &Form| IcebergCompat::active(&form.protocol, &form.metadata);
+    let promises = |table: &TableConfiguration| IcebergCompat::active(table);
     let kept = promises(before)?;
     if promises(after)?.iter().any(|promise| !kept.contains(promise)) {
         duties.push(Duty::FilesAreReadAsIceberg);
     }
     let key = "delta.requireCheckpointProtectionBeforeVersion";
-    let has = |form: &Form| supports_for_writers(&form.protocol, "checkpointProtection");
-    if has(after) && before.metadata.property(key) != after.metadata.property(key) {
+    let has = |table: &TableConfiguration| supports_for_writers(table.protocol(), "checkpointProtection");
+    if has(after) && before.metadata().property(key) != after.metadata().property(key) {
         duties.push(Duty::CheckpointsStandBefore);
     }
     Ok(duties)

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::{IfAbsent, TableChange};
 use crate::features::Traces;
-use crate::schema::evolution::Place;
 use crate::schema::{ColumnName, DataType, StructField, StructType, schema_from_arrow};
+use crate::schema_evolution::Place;
 use crate::{Error, ErrorKind, Result};
 
 /// A change in JSON. Columns are named as in predicates; `type` is an index into the Arrow fields passed
@@ -165,7 +165,7 @@ fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
             first,
         } => {
             let place = place_of(after, first)?
-                .ok_or_else(|| wrong(format!("where the column {name} is to stand is not said")))?;
+                .ok_or_else(|| wrong(format!("the position of the column {name} is missing")))?;
             TableChange::MoveColumn(column(&name)?, place)
         }
         Told::ChangeType { column: name, r#type } => {
@@ -221,7 +221,7 @@ fn field_of(name: &str, told: &Field) -> Result<StructField> {
     schema
         .fields
         .pop()
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "a schema of one column has none"))
+        .ok_or_else(|| Error::internal("a schema of one column has none"))
 }
 
 /// The columns of a schema, which is passed as one struct field.
@@ -245,7 +245,7 @@ fn if_absent_of(text: &str) -> Result<IfAbsent> {
 fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
     match (after, first) {
         (Some(_), true) => Err(wrong(
-            "a column stands first or after another, not both".to_owned(),
+            "a column is placed first or after another one, not both".to_owned(),
         )),
         (Some(name), false) => {
             // The name of a sibling, which may be in backticks like column names.

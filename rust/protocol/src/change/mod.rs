@@ -3,12 +3,12 @@
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*. This module reads no files;
 //! [`duties`] returns the preconditions of a change on existing files.
 
+mod clustering;
 mod columns;
 mod created;
 mod depends;
 mod domains;
 mod duties;
-mod form;
 mod from_json;
 mod replaced;
 mod sound;
@@ -17,35 +17,19 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+pub use crate::if_absent::IfAbsent;
+pub use crate::moment::Moment;
 pub use created::created;
 pub use duties::{Duty, duties};
-pub use form::{Form, FormActions};
 pub use from_json::changes_from_json;
 pub use replaced::replaced;
 
+use crate::TableConfiguration;
 use crate::features::{Traces, drop_feature, ensure_changeable, needed_features, upgraded};
-use crate::schema::evolution::{Place, merged};
+use crate::property_change;
 use crate::schema::{ColumnName, PrimitiveType, StructField, StructType};
-use crate::{Result, Version, clustering, constraints, properties};
-
-/// Values that a change needs from its caller.
-pub struct Moment<'a> {
-    /// The version that commits the change.
-    pub version: Version,
-    /// The in-commit timestamp of that version in milliseconds since the epoch.
-    pub timestamp_ms: i64,
-    /// Generates unique ids, such as UUIDs.
-    pub new_id: &'a mut dyn FnMut() -> String,
-}
-
-/// What to do if something to be removed does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IfAbsent {
-    /// Return an error.
-    Error,
-    /// Ignore it.
-    Ignore,
-}
+use crate::schema_evolution::{Place, merged};
+use crate::{Result, constraints};
 
 /// A change of the configuration of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,51 +111,59 @@ pub enum TableChange {
 ///
 /// ```
 /// use deltaic_protocol::Version;
-/// use deltaic_protocol::change::{Form, Moment, TableChange, change};
-/// let before = Form {
-///     protocol: serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)?,
-///     metadata: serde_json::from_str(
-///         r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],"configuration":{},
-///             "schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}"}"#,
-///     )?,
-///     domains: Vec::new(),
-/// };
+/// use deltaic_protocol::TableConfiguration;
+/// use deltaic_protocol::actions::{Metadata, Protocol};
+/// use deltaic_protocol::change::{Moment, TableChange, change};
+/// let protocol: Protocol = serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)?;
+/// let metadata: Metadata = serde_json::from_str(
+///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],"configuration":{},
+///         "schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}"}"#,
+/// )?;
+/// let before = TableConfiguration::new(protocol, metadata);
 /// let positive = TableChange::AddConstraint { name: "positive".to_owned(), expression: "id > 0".to_owned() };
 /// let moment = &mut Moment { version: Version::try_new(3)?, timestamp_ms: 0, new_id: &mut || String::new() };
 /// let after = change(&before, &positive, moment)?;
-/// assert_eq!(after.metadata.property("delta.constraints.positive"), Some("id > 0"));
-/// assert_eq!((after.protocol.min_reader_version, after.protocol.min_writer_version), (1, 3));
+/// assert_eq!(after.metadata().property("delta.constraints.positive"), Some("id > 0"));
+/// assert_eq!((after.protocol().min_reader_version, after.protocol().min_writer_version), (1, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn change(form: &Form, change: &TableChange, moment: &mut Moment<'_>) -> Result<Form> {
-    let schema = form.schema()?;
-    ensure_changeable(&form.protocol, &form.metadata, &schema)?;
-    let mut after = form.clone();
+pub fn change(
+    table: &TableConfiguration,
+    change: &TableChange,
+    moment: &mut Moment<'_>,
+) -> Result<TableConfiguration> {
+    let schema = table.schema()?;
+    ensure_changeable(table)?;
+    let mut after = table.clone();
     match change {
-        TableChange::SetProperties(values) => properties::set(&mut after, values)?,
-        TableChange::UnsetProperties(names, if_absent) => properties::unset(&mut after, names, *if_absent)?,
-        TableChange::SetName(name) => after.metadata.name.clone_from(name),
-        TableChange::SetDescription(text) => after.metadata.description.clone_from(text),
-        TableChange::AddFeature(name) => properties::add_feature(&mut after, name)?,
-        TableChange::DropFeature(name, traces) => after = drop_feature(form, name, *traces, moment)?,
-        TableChange::Upgrade(reader, writer) => after.protocol = upgraded(&form.protocol, *reader, *writer)?,
+        TableChange::SetProperties(values) => property_change::set(&mut after, values)?,
+        TableChange::UnsetProperties(names, if_absent) => {
+            property_change::unset(&mut after, names, *if_absent)?
+        }
+        TableChange::SetName(name) => after.metadata_mut().name.clone_from(name),
+        TableChange::SetDescription(text) => after.metadata_mut().description.clone_from(text),
+        TableChange::AddFeature(name) => property_change::add_feature(&mut after, name)?,
+        TableChange::DropFeature(name, traces) => after = drop_feature(table, name, *traces, moment)?,
+        TableChange::Upgrade(reader, writer) => {
+            after.set_protocol(upgraded(table.protocol(), *reader, *writer)?)
+        }
         TableChange::AddColumn { field, within, place } => {
             columns::add(&mut after, field, within.as_ref(), place, moment)?;
         }
         TableChange::RenameColumn(column, to) => columns::rename(&mut after, column, to)?,
         TableChange::DropColumn(column) => columns::drop(&mut after, column)?,
         TableChange::MoveColumn(column, place) => columns::edit(&mut after, |schema| {
-            crate::schema::evolution::move_column(schema, column, place)
+            crate::schema_evolution::move_column(schema, column, place)
         })?,
         TableChange::ChangeType(column, to) => columns::change_type(&mut after, column, *to)?,
         TableChange::DropNotNull(column) => columns::edit(&mut after, |schema| {
-            crate::schema::evolution::drop_not_null(schema, column)
+            crate::schema_evolution::drop_not_null(schema, column)
         })?,
         TableChange::SetDefault(column, expression) => columns::edit(&mut after, |schema| {
-            crate::schema::evolution::set_default(schema, column, expression.as_deref())
+            crate::schema_evolution::set_default(schema, column, expression.as_deref())
         })?,
         TableChange::SetComment(column, comment) => columns::edit(&mut after, |schema| {
-            crate::schema::evolution::set_comment(schema, column, comment.as_deref())
+            crate::schema_evolution::set_comment(schema, column, comment.as_deref())
         })?,
         TableChange::AddConstraint { name, expression } => {
             constraints::add(&mut after, &schema, name, expression)?;
@@ -186,16 +178,16 @@ pub fn change(form: &Form, change: &TableChange, moment: &mut Moment<'_>) -> Res
         }
         TableChange::RemoveDomain(domain) => domains::remove(&mut after, domain)?,
         TableChange::MergeSchema(data) => {
-            let wider = columns::widening_of(form)?;
+            let wider = columns::widening_of(table)?;
             columns::take_in(&mut after, merged(&schema, data, wider)?, moment)?;
         }
     }
     // Newly used features are added to the protocol; features that were already used are left unchanged.
-    let before = needed_features(&form.metadata, &schema);
-    let mut new = needed_features(&after.metadata, &after.schema()?);
+    let before = needed_features(table.metadata(), &schema);
+    let mut new = needed_features(after.metadata(), &*after.schema()?);
     new.retain(|name| !before.contains(name));
     after.require(&new)?;
-    properties::follow(form, &mut after, moment)?;
-    sound::ensure_sound(&after, form)?;
+    property_change::follow(table, &mut after, moment)?;
+    sound::ensure_sound(&after, table)?;
     Ok(after)
 }

@@ -3,8 +3,8 @@
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*, *Iceberg
 //! Compatibility V1* and *V2*.
 
-use super::Form;
 use super::sound::ensure_sound;
+use crate::TableConfiguration;
 use crate::features::{ensure_changeable, names_in, with_features};
 use crate::iceberg_compat::IcebergCompat;
 use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCommitTimestamps};
@@ -20,9 +20,9 @@ use crate::{Error, ErrorKind, Result, row_tracking};
 ///
 /// Returns `UnsupportedFeature` if deltaic cannot change the table; `SchemaMismatch` with the `field` if
 /// the table is append-only, and with the `feature` if a new feature is incompatible with an old one.
-pub fn replaced(before: &Form, new: Form) -> Result<Form> {
-    ensure_changeable(&before.protocol, &before.metadata, &before.schema()?)?;
-    if boolean(&before.metadata, "delta.appendOnly")? {
+pub fn replaced(before: &TableConfiguration, new: TableConfiguration) -> Result<TableConfiguration> {
+    ensure_changeable(before)?;
+    if boolean(before.metadata(), "delta.appendOnly")? {
         return Err(Error::new(
             ErrorKind::SchemaMismatch,
             "the table only takes rows and lets none go",
@@ -30,26 +30,23 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
         .with("field", "delta.appendOnly")
         .hint("set delta.appendOnly to false first"));
     }
-    let names = names_in(&new.protocol);
-    let mut after = Form {
-        protocol: with_features(
-            &before.protocol,
-            &names.iter().map(String::as_str).collect::<Vec<_>>(),
-        )?,
-        ..new
-    };
-    after.metadata.id.clone_from(&before.metadata.id);
+    let names = names_in(new.protocol());
+    let mut after = new;
+    after.set_protocol(with_features(
+        before.protocol(),
+        &names.iter().map(String::as_str).collect::<Vec<_>>(),
+    )?);
+    after.metadata_mut().id.clone_from(&before.metadata().id);
     if let Some(mark) = before.domain(row_tracking::DOMAIN) {
-        after.domains.push(mark.clone());
+        after.put_domain(&mark.domain, mark.configuration.clone());
     }
-    let has_times = |form: &Form| {
-        InCommitTimestamps::of(&form.protocol, &form.metadata)
-            .map(|times| times != InCommitTimestamps::Disabled)
+    let has_times = |table: &TableConfiguration| {
+        InCommitTimestamps::of(table).map(|times| times != InCommitTimestamps::Disabled)
     };
     // A value that cannot be parsed is not copied.
     if has_times(before).unwrap_or(false) && has_times(&after)? {
         for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
-            if let Some(value) = before.metadata.property(key) {
+            if let Some(value) = before.metadata().property(key) {
                 after.set_property(key, value);
             }
         }
@@ -62,11 +59,11 @@ pub fn replaced(before: &Form, new: Form) -> Result<Form> {
 /// Verifies that a partitioned table with Iceberg compatibility keeps its partitioning.
 ///
 /// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
-fn ensure_partitions_stay(before: &Form, after: &Form) -> Result<()> {
-    let promises = |form: &Form| IcebergCompat::active(&form.protocol, &form.metadata);
+fn ensure_partitions_stay(before: &TableConfiguration, after: &TableConfiguration) -> Result<()> {
+    let promises = |table: &TableConfiguration| IcebergCompat::active(table);
     let (old, new) = (
-        &before.metadata.partition_columns,
-        &after.metadata.partition_columns,
+        &before.metadata().partition_columns,
+        &after.metadata().partition_columns,
     );
     if old.is_empty() || old == new || promises(before)?.is_empty() || promises(after)?.is_empty() {
         return Ok(());
@@ -90,20 +87,19 @@ fn ensure_partitions_stay(before: &Form, after: &Form) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::DomainMetadata;
     use crate::samples::{metadata, protocol};
 
-    fn form(protocol: crate::actions::Protocol, properties: &[(&str, &str)], id: &str) -> Form {
+    fn table(
+        protocol: crate::actions::Protocol,
+        properties: &[(&str, &str)],
+        id: &str,
+    ) -> TableConfiguration {
         let mut metadata = metadata(properties);
         id.clone_into(&mut metadata.id);
         metadata.schema_string =
             r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{}}]}"#
                 .to_owned();
-        Form {
-            protocol,
-            metadata,
-            domains: Vec::new(),
-        }
+        TableConfiguration::new(protocol, metadata)
     }
 
     #[test]
@@ -111,22 +107,18 @@ mod tests {
         let on = ("delta.enableInCommitTimestamps", "true");
         let since = [on, (ENABLEMENT_VERSION, "3"), (ENABLEMENT_TIMESTAMP, "9")];
         let features = ["domainMetadata", "inCommitTimestamp", "rowTracking"];
-        let mut before = form(protocol(1, 7, &features), &since, "old");
+        let mut before = table(protocol(1, 7, &features), &since, "old");
         for name in [row_tracking::DOMAIN, "mine"] {
-            before.domains.push(DomainMetadata {
-                domain: name.to_owned(),
-                configuration: r#"{"rowIdHighWaterMark":4}"#.to_owned(),
-                removed: false,
-            });
+            before.put_domain(name, r#"{"rowIdHighWaterMark":4}"#.to_owned());
         }
         let after = replaced(
             &before,
-            form(protocol(1, 7, &["inCommitTimestamp", "invariants"]), &[on], "new"),
+            table(protocol(1, 7, &["inCommitTimestamp", "invariants"]), &[on], "new"),
         )?;
-        assert_eq!(after.metadata.id, "old");
-        assert_eq!(after.metadata.property(ENABLEMENT_VERSION), Some("3"));
+        assert_eq!(after.metadata().id, "old");
+        assert_eq!(after.metadata().property(ENABLEMENT_VERSION), Some("3"));
         assert_eq!(
-            after.protocol,
+            *after.protocol(),
             protocol(
                 1,
                 7,
@@ -140,16 +132,16 @@ mod tests {
                 .all(|domain| domain.removed && domain.domain == "mine")
         );
         // Without in-commit timestamps there is nothing to record.
-        let after = replaced(&before, form(protocol(1, 2, &[]), &[], "new"))?;
-        assert_eq!(after.metadata.property(ENABLEMENT_VERSION), None);
+        let after = replaced(&before, table(protocol(1, 2, &[]), &[], "new"))?;
+        assert_eq!(after.metadata().property(ENABLEMENT_VERSION), None);
         Ok(())
     }
 
     /// protocol: append-only-tables.3
     #[test]
     fn a_table_that_only_takes_rows_is_not_replaced() {
-        let before = form(protocol(1, 2, &[]), &[("delta.appendOnly", "true")], "old");
-        let error = replaced(&before, form(protocol(1, 2, &[]), &[], "new")).err();
+        let before = table(protocol(1, 2, &[]), &[("delta.appendOnly", "true")], "old");
+        let error = replaced(&before, table(protocol(1, 2, &[]), &[], "new")).err();
         assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
     }
 }

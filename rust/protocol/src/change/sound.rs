@@ -3,23 +3,23 @@
 //! Protocol: *Supported Features*, *Column Mapping*, *Row Tracking*, *Clustered Table*, *Iceberg
 //! Compatibility V1* and *V2*.
 
-use super::Form;
+use crate::TableConfiguration;
 use crate::features::{contradictions, supports_for_writers};
 use crate::in_commit_timestamp::InCommitTimestamps;
 use crate::properties::boolean;
 use crate::row_tracking::RowTracking;
 use crate::schema::{PrimitiveType, StructType};
-use crate::{Error, ErrorKind, Result, clustering, column_mapping, iceberg_compat, properties};
+use crate::{Error, ErrorKind, Result, column_mapping, iceberg_compat, properties};
 
 /// The columns that the change data feed adds.
 const CHANGE_COLUMNS: &[&str] = &["_change_type", "_commit_version", "_commit_timestamp"];
 
 /// Verifies that a configuration is consistent. Contradictions between features that existed before the
 /// change are ignored.
-pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
-    form.protocol.validate()?;
-    let known = contradictions(&before.protocol);
-    if let Some(new) = contradictions(&form.protocol)
+pub(super) fn ensure_sound(table: &TableConfiguration, before: &TableConfiguration) -> Result<()> {
+    table.protocol().validate()?;
+    let known = contradictions(before.protocol());
+    if let Some(new) = contradictions(table.protocol())
         .into_iter()
         .find(|new| !known.contains(new))
     {
@@ -27,11 +27,11 @@ pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
             .with("feature", new.feature())
             .hint("add or drop features so that they agree"));
     }
-    let schema = form.schema()?;
-    let mode = form.mapping()?;
-    column_mapping::validate(&schema, &form.metadata, mode)?;
-    let enabled = boolean(&form.metadata, "delta.enableRowTracking")?;
-    if enabled && boolean(&form.metadata, "delta.rowTrackingSuspended")? {
+    let schema = table.schema()?;
+    let mode = table.column_mapping()?;
+    column_mapping::validate(&schema, table.metadata(), mode)?;
+    let enabled = boolean(table.metadata(), "delta.enableRowTracking")?;
+    if enabled && boolean(table.metadata(), "delta.rowTrackingSuspended")? {
         return Err(Error::new(
             ErrorKind::SchemaMismatch,
             "row tracking cannot be enabled and suspended at once",
@@ -39,22 +39,22 @@ pub(super) fn ensure_sound(form: &Form, before: &Form) -> Result<()> {
         .with("field", "delta.rowTrackingSuspended")
         .hint("set delta.enableRowTracking to false, or delta.rowTrackingSuspended"));
     }
-    if let RowTracking::Enabled(columns) = RowTracking::of(&form.protocol, &form.metadata)? {
+    if let RowTracking::Enabled(columns) = RowTracking::of(table)? {
         columns.validate(&schema, mode)?;
     }
-    InCommitTimestamps::of(&form.protocol, &form.metadata)?;
-    iceberg_compat::ensure_kept(&form.protocol, &form.metadata, &schema)?;
-    clustering::ensure_sound(form, &schema, mode)?;
-    ensure_free_of_change_columns(form, &schema)?;
-    ensure_columns(form, &schema)?;
-    properties::indexed_columns(&form.metadata)?;
+    InCommitTimestamps::of(table)?;
+    iceberg_compat::ensure_kept(table)?;
+    super::clustering::ensure_sound(table, &schema, mode)?;
+    ensure_free_of_change_columns(table, &schema)?;
+    ensure_columns(table, &schema)?;
+    properties::indexed_columns(table.metadata())?;
     Ok(())
 }
 
-fn ensure_free_of_change_columns(form: &Form, schema: &StructType) -> Result<()> {
+fn ensure_free_of_change_columns(table: &TableConfiguration, schema: &StructType) -> Result<()> {
     // Without the feature, the property does not bind writers.
-    let is_supported = supports_for_writers(&form.protocol, "changeDataFeed");
-    if !(boolean(&form.metadata, "delta.enableChangeDataFeed")? && is_supported) {
+    let is_supported = supports_for_writers(table.protocol(), "changeDataFeed");
+    if !(boolean(table.metadata(), "delta.enableChangeDataFeed")? && is_supported) {
         return Ok(());
     }
     let taken = |name: &&&str| schema.field_ignoring_case(name).is_some();
@@ -71,8 +71,8 @@ fn ensure_free_of_change_columns(form: &Form, schema: &StructType) -> Result<()>
 
 /// Verifies that there is a column that is not a partition column, and that partition columns can have
 /// values.
-fn ensure_columns(form: &Form, schema: &StructType) -> Result<()> {
-    let partitions = &form.metadata.partition_columns;
+fn ensure_columns(table: &TableConfiguration, schema: &StructType) -> Result<()> {
+    let partitions = &table.metadata().partition_columns;
     if !schema.fields.is_empty() && schema.fields.len() <= partitions.len() {
         return Err(Error::new(
             ErrorKind::SchemaMismatch,

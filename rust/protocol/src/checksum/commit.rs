@@ -6,19 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::VersionChecksum;
+use super::file_count::FileCount;
 use super::tally::{FileTally, counts_deletions};
 use super::whole::{has_in_commit_timestamps, listed};
 use crate::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use crate::properties::{txn_is_expired, txn_retention_ms};
-
-/// A file as counted by checksums.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileCount {
-    /// Size in bytes.
-    pub size: i64,
-    /// The cardinality of its deletion vector; `None` without one.
-    pub deleted_records: Option<i64>,
-}
 
 /// The state of a logical file in the version before a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

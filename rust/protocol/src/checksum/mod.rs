@@ -4,6 +4,7 @@
 //! optional: a table is readable without it, or if it is unusable.
 
 mod commit;
+mod file_count;
 mod histogram;
 mod state;
 mod tally;
@@ -13,7 +14,8 @@ mod whole;
 
 use serde::Deserialize;
 
-pub use commit::{Before, CommitSummary, FileChange, FileCount};
+pub use commit::{Before, CommitSummary, FileChange};
+pub use file_count::FileCount;
 pub use histogram::{DeletedRecordCountsHistogram, FileSizeHistogram};
 pub use state::{FileSummary, ForEachFile, StateSummary};
 pub use validation::Disagreement;
@@ -201,7 +203,7 @@ impl VersionChecksum {
             if let Some(twice) = files.iter().find(|add| !keys.insert(add.key())) {
                 return Err(corrupt(
                     "allFiles",
-                    format!("the file {:?} stands twice", twice.path),
+                    format!("the file {:?} is listed twice", twice.path),
                 ));
             }
         }
@@ -246,7 +248,7 @@ fn once<'a>(field: &'static str, names: impl Iterator<Item = &'a String>) -> Res
     let mut seen = std::collections::HashSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(corrupt(field, format!("{name:?} stands twice")));
+            return Err(corrupt(field, format!("{name:?} is listed twice")));
         }
     }
     Ok(())

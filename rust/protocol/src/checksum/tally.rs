@@ -2,7 +2,8 @@
 //!
 //! Protocol: *Version Checksum File Schema*. Every count is exact or missing.
 
-use super::{DeletedRecordCountsHistogram, FileCount, FileSizeHistogram, VersionChecksum};
+use super::file_count::FileCount;
+use super::{DeletedRecordCountsHistogram, FileSizeHistogram, VersionChecksum};
 use crate::actions::Protocol;
 use crate::features::supports_for_writers;
 

@@ -2,11 +2,12 @@
 //!
 //! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*.
 
+use super::file_count::FileCount;
 use super::tally::{FileTally, counts_deletions};
-use super::{FileCount, StateSummary, VersionChecksum};
+use super::{StateSummary, VersionChecksum};
 use crate::actions::{Metadata, Protocol, Txn};
 use crate::in_commit_timestamp::InCommitTimestamps;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// Maximum number of transaction identifiers in a checksum. It is written with every commit, and a table
 /// can have one identifier for each run of a job; the field is optional.
@@ -14,10 +15,8 @@ pub(super) const MOST_TXNS: usize = 1_000;
 
 /// Whether the commits of a table have in-commit timestamps. If the properties are invalid, they do.
 pub(super) fn has_in_commit_timestamps(protocol: &Protocol, metadata: &Metadata) -> bool {
-    !matches!(
-        InCommitTimestamps::of(protocol, metadata),
-        Ok(InCommitTimestamps::Disabled)
-    )
+    let table = TableConfiguration::new(protocol.clone(), metadata.clone());
+    !matches!(InCommitTimestamps::of(&table), Ok(InCommitTimestamps::Disabled))
 }
 
 /// The transaction identifiers as listed in a checksum: sorted by application, or omitted.

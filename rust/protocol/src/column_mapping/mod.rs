@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::actions::{Metadata, Protocol};
 use crate::schema::{ArrayType, DataType, MapType, StructField, StructType};
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 pub(crate) const MODE: &str = "delta.columnMapping.mode";
 pub(crate) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
@@ -36,13 +35,35 @@ pub enum ColumnMappingMode {
     Name,
 }
 
+impl TableConfiguration {
+    /// How columns are resolved in data files.
+    ///
+    /// # Errors
+    ///
+    /// As [`ColumnMappingMode::of`].
+    pub fn column_mapping(&self) -> Result<ColumnMappingMode> {
+        ColumnMappingMode::of(self)
+    }
+
+    /// The highest column id that was ever assigned.
+    pub(crate) fn highest_column_id(&self) -> Result<i64> {
+        let recorded = self
+            .metadata()
+            .property(MAX_COLUMN_ID)
+            .and_then(|text| text.trim().parse().ok());
+        let found = ids_in(&*self.schema()?).into_iter().max();
+        Ok(recorded.unwrap_or(0).max(found.unwrap_or(0)))
+    }
+}
+
 impl ColumnMappingMode {
     /// The mode of a table. The property applies only if the protocol has the feature for readers.
     ///
     /// # Errors
     ///
     /// Returns `CorruptLog` if the mode does not exist.
-    pub fn of(protocol: &Protocol, metadata: &Metadata) -> Result<Self> {
+    pub fn of(table: &TableConfiguration) -> Result<Self> {
+        let (protocol, metadata) = (table.protocol(), table.metadata());
         let supported = protocol.min_reader_version == 2
             || protocol
                 .reader_features

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::actions::Protocol;
 use crate::samples::metadata;
 
 fn column(name: &str, data_type: &Value, metadata: &Value) -> Value {
@@ -41,19 +42,26 @@ fn the_mode_counts_where_the_protocol_has_the_feature() -> Result<()> {
     ] {
         let properties = metadata(&[(MODE, text)]);
         for supporting in [protocol(2, None), protocol(3, Some(&["columnMapping"]))] {
-            assert_eq!(ColumnMappingMode::of(&supporting, &properties)?, mode, "{text}");
+            assert_eq!(
+                ColumnMappingMode::of(&crate::samples::table(&supporting, &properties))?,
+                mode,
+                "{text}"
+            );
         }
         for other in [protocol(1, None), protocol(3, Some(&[]))] {
             assert_eq!(
-                ColumnMappingMode::of(&other, &properties)?,
+                ColumnMappingMode::of(&crate::samples::table(&other, &properties))?,
                 ColumnMappingMode::None
             );
         }
     }
-    let wrong = ColumnMappingMode::of(&protocol(2, None), &metadata(&[(MODE, "position")]));
+    let wrong = ColumnMappingMode::of(&crate::samples::table(
+        &protocol(2, None),
+        &metadata(&[(MODE, "position")]),
+    ));
     assert!(wrong.is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
     assert_eq!(
-        ColumnMappingMode::of(&protocol(2, None), &metadata(&[]))?,
+        ColumnMappingMode::of(&crate::samples::table(&protocol(2, None), &metadata(&[])))?,
         ColumnMappingMode::None
     );
     Ok(())

@@ -4,9 +4,10 @@
 //! constraint.
 
 use super::{PREFIX, check_constraints};
-use crate::change::{Form, IfAbsent};
+use crate::TableConfiguration;
 use crate::error::nearest;
 use crate::expr::parse_predicate;
+use crate::if_absent::IfAbsent;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
@@ -17,7 +18,12 @@ use crate::{Error, ErrorKind, Result};
 /// Returns `InvalidArgument` if the name is invalid or in use; `InvalidPredicate` if the expression is
 /// not a condition on the columns of the table; `UnsupportedExpression` if its SQL is not implemented,
 /// because deltaic could not enforce it.
-pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: &str) -> Result<()> {
+pub(crate) fn add(
+    table: &mut TableConfiguration,
+    schema: &StructType,
+    name: &str,
+    expression: &str,
+) -> Result<()> {
     let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, message).hint(hint));
     let key = name.trim().to_lowercase();
     if key.is_empty() || key.chars().any(char::is_control) {
@@ -26,7 +32,7 @@ pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: 
             "choose a name such as amount_is_positive",
         );
     }
-    if let Some(known) = check_constraints(&form.metadata).find(|check| check.name.to_lowercase() == key) {
+    if let Some(known) = check_constraints(table.metadata()).find(|check| check.name.to_lowercase() == key) {
         return wrong(
             format!(
                 "there is a constraint {} already: {}",
@@ -37,8 +43,8 @@ pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: 
     }
     let expression = expression.trim();
     parse_predicate(expression)?.bind(schema)?;
-    form.require(&["checkConstraints"])?;
-    form.set_property(&format!("{PREFIX}{key}"), expression);
+    table.require(&["checkConstraints"])?;
+    table.set_property(&format!("{PREFIX}{key}"), expression);
     Ok(())
 }
 
@@ -48,14 +54,17 @@ pub(crate) fn add(form: &mut Form, schema: &StructType, name: &str, expression: 
 ///
 /// Returns `InvalidArgument` with the most similar name if the constraint does not exist, unless that is
 /// to be ignored.
-pub(crate) fn drop(form: &mut Form, name: &str, if_absent: IfAbsent) -> Result<()> {
+pub(crate) fn drop(table: &mut TableConfiguration, name: &str, if_absent: IfAbsent) -> Result<()> {
     let wanted = name.trim().to_lowercase();
-    let names: Vec<String> = check_constraints(&form.metadata)
+    let names: Vec<String> = check_constraints(table.metadata())
         .map(|check| check.name.to_owned())
         .collect();
     match names.iter().find(|known| known.to_lowercase() == wanted) {
         Some(known) => {
-            form.metadata.configuration.remove(&format!("{PREFIX}{known}"));
+            table
+                .metadata_mut()
+                .configuration
+                .remove(&format!("{PREFIX}{known}"));
             Ok(())
         }
         None if if_absent == IfAbsent::Ignore => Ok(()),
@@ -77,21 +86,19 @@ pub(crate) fn drop(form: &mut Form, name: &str, if_absent: IfAbsent) -> Result<(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::samples::{metadata, protocol};
 
-    fn form(writer: i32) -> Result<(Form, StructType)> {
-        let mut form = Form {
-            protocol: protocol(1, writer, &["appendOnly"]),
-            metadata: metadata(&[]),
-            domains: Vec::new(),
-        };
-        form.metadata.schema_string =
+    fn table(writer: i32) -> Result<(TableConfiguration, Arc<StructType>)> {
+        let mut table = TableConfiguration::new(protocol(1, writer, &["appendOnly"]), metadata(&[]));
+        table.metadata_mut().schema_string =
             r#"{"type":"struct","fields":[{"name":"Id","type":"long","nullable":true,"metadata":{}},
                 {"name":"birthDate","type":"date","nullable":true,"metadata":{}}]}"#
                 .to_owned();
-        let schema = form.schema()?;
-        Ok((form, schema))
+        let schema = table.schema()?;
+        Ok((table, schema))
     }
 
     /// protocol: check-constraints.1, check-constraints.2, check-constraints.6, check-constraints.8
@@ -103,15 +110,15 @@ mod tests {
             (6, protocol(1, 6, &[])),
             (7, protocol(1, 7, &["appendOnly", "checkConstraints"])),
         ] {
-            let (mut form, schema) = form(writer)?;
+            let (mut table, schema) = table(writer)?;
             add(
-                &mut form,
+                &mut table,
                 &schema,
                 " birthDateCheck",
                 " birthDate > '1900-01-01' ",
             )?;
-            assert_eq!(form.protocol, expected);
-            let checks: Vec<(&str, &str)> = check_constraints(&form.metadata)
+            assert_eq!(*table.protocol(), expected);
+            let checks: Vec<(&str, &str)> = check_constraints(table.metadata())
                 .map(|check| (check.name, check.expression))
                 .collect();
             assert_eq!(checks, [("birthdatecheck", "birthDate > '1900-01-01'")]);
@@ -122,9 +129,9 @@ mod tests {
     /// protocol: check-constraints.3
     #[test]
     fn what_cannot_be_checked_is_not_promised() -> Result<()> {
-        let (mut form, schema) = form(3)?;
-        add(&mut form, &schema, "taken", "id > 0")?;
-        let before = form.clone();
+        let (mut table, schema) = table(3)?;
+        add(&mut table, &schema, "taken", "id > 0")?;
+        let before = table.clone();
         for (name, expression, kind) in [
             ("", "id > 0", ErrorKind::InvalidArgument),
             ("  ", "id > 0", ErrorKind::InvalidArgument),
@@ -137,25 +144,25 @@ mod tests {
             ("c", "", ErrorKind::InvalidPredicate),
             ("c", "length(id) > 0", ErrorKind::UnsupportedExpression),
         ] {
-            let found = add(&mut form, &schema, name, expression)
+            let found = add(&mut table, &schema, name, expression)
                 .err()
                 .map(|error| error.kind());
             assert_eq!(found, Some(kind), "{name} {expression}");
-            assert_eq!(form, before);
+            assert_eq!(table, before);
         }
         Ok(())
     }
 
     #[test]
     fn a_constraint_is_dropped_whatever_the_case_of_its_name() -> Result<()> {
-        let (mut form, _) = form(3)?;
-        form.set_property("delta.constraints.isPositive", "id > 0");
-        let near = drop(&mut form, "isPositiv", IfAbsent::Error).err();
+        let (mut table, _) = table(3)?;
+        table.set_property("delta.constraints.isPositive", "id > 0");
+        let near = drop(&mut table, "isPositiv", IfAbsent::Error).err();
         assert!(near.is_some_and(|error| error.hint_text() == Some("did you mean isPositive?")));
-        drop(&mut form, "isPositiv", IfAbsent::Ignore)?;
-        drop(&mut form, "ISPOSITIVE", IfAbsent::Error)?;
-        assert!(check_constraints(&form.metadata).next().is_none());
-        assert!(drop(&mut form, "isPositive", IfAbsent::Error).is_err());
+        drop(&mut table, "isPositiv", IfAbsent::Ignore)?;
+        drop(&mut table, "ISPOSITIVE", IfAbsent::Error)?;
+        assert!(check_constraints(table.metadata()).next().is_none());
+        assert!(drop(&mut table, "isPositive", IfAbsent::Error).is_err());
         Ok(())
     }
 }

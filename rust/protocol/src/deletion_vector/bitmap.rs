@@ -96,7 +96,7 @@ impl Bitmap {
             magic => return Err(format!("it starts with the unknown magic number {magic}")),
         };
         if bytes.len() > 0 {
-            return Err(format!("{} bytes are left behind its last bucket", bytes.len()));
+            return Err(format!("{} bytes follow its last bucket", bytes.len()));
         }
         Ok(Self::new(RoaringTreemap::from_bitmaps(buckets)))
     }

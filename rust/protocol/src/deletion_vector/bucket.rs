@@ -81,7 +81,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
         bytes.u32("the number of containers")?
     } else {
         return Err(format!(
-            "a bitmap starts with the cookie {cookie}, which is none of Roaring's"
+            "a bitmap starts with the cookie {cookie}, which is not a Roaring cookie"
         ));
     };
     let count = usize::try_from(count).unwrap_or(usize::MAX);

@@ -4,9 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Bitmap;
 use super::bitmap::damaged;
-use super::{Bitmap, Place, z85};
-use crate::actions::Text;
+use crate::json_string::Text;
 use crate::{Error, ErrorKind, Result};
 
 /// A borrowed descriptor, not validated.
@@ -52,91 +52,6 @@ impl Descriptor {
         (&self.storage_type, &self.path_or_inline_dv, self.offset)
     }
 
-    /// Validates everything except the bytes of the deletion vector (the storage type, the numbers and
-    /// the path or inline data) and returns its location.
-    ///
-    /// # Errors
-    ///
-    /// Returns `CorruptLog`, or `PathEscape` if a prefix points outside of the table; both with the
-    /// field.
-    pub fn validate(&self) -> Result<Place<'_>> {
-        self.size()?;
-        let place = Place::of(self)?;
-        if self.cardinality < 0 {
-            let what = format!("its cardinality is {}", self.cardinality);
-            return Err(self.wrong("deletionVector.cardinality", what));
-        }
-        match &place {
-            Place::Inline(text) => {
-                if let Some(offset) = self.offset {
-                    let what = format!("it has the offset {offset} and lies in the log, where there is none");
-                    return Err(self.wrong("deletionVector.offset", what));
-                }
-                self.inline_bytes(text)?;
-            }
-            Place::File(_) => {
-                self.bytes_in_file()?;
-            }
-        }
-        Ok(place)
-    }
-
-    /// Decodes an inline deletion vector; returns `None` if it is in a file.
-    ///
-    /// # Errors
-    ///
-    /// Returns `CorruptLog` with the field.
-    ///
-    /// ```
-    /// use deltaic_protocol::deletion_vector::Descriptor;
-    /// let descriptor: Descriptor = serde_json::from_str(
-    ///     r#"{"storageType":"i","pathOrInlineDv":"^Bg9^0rr910000000000iXQKl0rr91000315c8Xg000f5","sizeInBytes":36,"cardinality":2}"#,
-    /// )?;
-    /// let bitmap = descriptor.decode_inline()?.ok_or("it is inline")?;
-    /// assert!(bitmap.iter().eq([0, 5]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn decode_inline(&self) -> Result<Option<Bitmap>> {
-        let Place::Inline(text) = self.validate()? else {
-            return Ok(None);
-        };
-        let bytes = self.inline_bytes(text)?;
-        self.read(&bytes, ErrorKind::CorruptLog).map(Some)
-    }
-
-    /// Decodes the bytes of a deletion vector, as returned by [`super::unframe`].
-    ///
-    /// # Errors
-    ///
-    /// Returns `CorruptData` if the bytes are invalid or if their cardinality differs from that of the
-    /// descriptor.
-    pub fn decode(&self, vector: &[u8]) -> Result<Bitmap> {
-        self.read(vector, ErrorKind::CorruptData)
-    }
-
-    fn read(&self, vector: &[u8], kind: ErrorKind) -> Result<Bitmap> {
-        let wrong =
-            |field: &str, what: &str| Error::new(kind, damaged(what)).with("field", field).hint(RESTORE);
-        if u64::try_from(vector.len()).ok() != self.size().ok() {
-            let what = format!(
-                "it takes {} bytes, and the log says {}",
-                vector.len(),
-                self.size_in_bytes
-            );
-            return Err(wrong("deletionVector.sizeInBytes", &what));
-        }
-        let bitmap = Bitmap::read(vector).map_err(|what| wrong("deletionVector", &what))?;
-        if u64::try_from(self.cardinality) != Ok(bitmap.len()) {
-            let what = format!(
-                "it deletes {} rows, and the log says {}",
-                bitmap.len(),
-                self.cardinality
-            );
-            return Err(wrong("deletionVector.cardinality", &what));
-        }
-        Ok(bitmap)
-    }
-
     /// Validates a decoded deletion vector against the number of records of its data file.
     ///
     /// # Errors
@@ -162,12 +77,6 @@ impl Descriptor {
         })
     }
 
-    /// The bytes of an inline deletion vector.
-    fn inline_bytes(&self, text: &str) -> Result<Vec<u8>> {
-        let size = usize::try_from(self.size()?).unwrap_or(usize::MAX);
-        z85::decode_sized(text, size).map_err(|what| self.wrong("deletionVector.pathOrInlineDv", what))
-    }
-
     /// An error about the descriptor itself.
     pub(super) fn wrong(&self, field: &str, what: impl std::fmt::Display) -> Error {
         Error::new(
@@ -181,7 +90,7 @@ impl Descriptor {
 
 /// The hint for an invalid deletion vector.
 pub(super) const RESTORE: &str =
-    "the rows of its data file cannot be told apart without it: restore the file from a backup of the table";
+    "the deleted rows of its data file are unknown without it: restore the file from a backup of the table";
 
 impl From<&DescriptorText<'_>> for Descriptor {
     fn from(text: &DescriptorText<'_>) -> Self {

@@ -9,6 +9,7 @@
 mod bitmap;
 mod bucket;
 mod bytes;
+mod decode;
 mod descriptor;
 mod file;
 mod place;

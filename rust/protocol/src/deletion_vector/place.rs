@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use uuid::Uuid;
 
-use super::{Descriptor, z85};
+use super::descriptor::Descriptor;
+use super::z85;
 use crate::{Error, ErrorKind, Result};
 
 /// The number of characters of a file name: a UUID in Z85.

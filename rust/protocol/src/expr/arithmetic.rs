@@ -1,55 +1,18 @@
 //! Arithmetic on constants, with the types, precision and errors of Spark's ANSI mode.
 
 use super::Scalar;
-use super::coercion::{decimal_for, wider};
-use super::convert::{Failure, cast, integer, is_integral, is_numeric, whole};
+use super::calendar::plus_months;
+use super::coercion::wider;
 use super::decimals::decimals;
-use super::moments::plus_months;
+use super::failure::Failure;
+use super::failure::invalid;
+use super::integers::{integer, is_numeric, whole};
+use super::known::Known;
+use super::known::by_zero;
 use super::predicate::{Arithmetic, Interval};
 use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;
-
-/// A constant; NULL also has a type. The precision of a literal is that of its own digits if it is
-/// combined with a decimal.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Known {
-    pub(super) value: Option<Scalar>,
-    pub(super) data_type: PrimitiveType,
-    /// Whether it is a literal and not computed.
-    pub(super) is_literal: bool,
-}
-
-impl Known {
-    pub(super) fn computed(value: Option<Scalar>, data_type: PrimitiveType) -> Self {
-        Self {
-            value,
-            data_type,
-            is_literal: false,
-        }
-    }
-
-    /// Casts the constant to another type.
-    pub(super) fn cast(&self, to: PrimitiveType) -> Result<Self, Failure> {
-        let value = self.value.as_ref().map(|value| cast(value, to)).transpose()?;
-        Ok(Self::computed(value, to))
-    }
-
-    /// Precision and scale of an exact number.
-    pub(super) fn digits(&self) -> Option<(u8, u8)> {
-        match &self.value {
-            Some(value) if self.is_literal && is_integral(self.data_type) => {
-                let count = integer(value)?.unsigned_abs().to_string().len();
-                Some((u8::try_from(count).ok()?, 0))
-            }
-            _ => decimal_for(self.data_type),
-        }
-    }
-}
-
-pub(super) fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Invalid(message.into()))
-}
 
 /// `left op right`.
 pub(super) fn compute(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failure> {
@@ -190,10 +153,6 @@ pub(super) fn negated(known: &Known) -> Result<Known, Failure> {
         Some(value) => Ok(Known::computed(Some(value), data_type)),
         None => invalid(format!("the result is out of the range of the type {data_type}")),
     }
-}
-
-pub(super) fn by_zero<T>() -> Result<T, Failure> {
-    invalid("a number is divided by zero")
 }
 
 fn integers(op: Arithmetic, left: &Known, right: &Known) -> Result<Known, Failure> {

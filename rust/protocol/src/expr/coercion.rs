@@ -1,6 +1,6 @@
 //! The common type of two values, by the rules of Spark's ANSI mode.
 
-use super::convert::{is_integral, is_numeric};
+use super::integers::{is_integral, is_numeric};
 use crate::schema::PrimitiveType;
 
 /// The decimal type that can represent every value of an integer type.

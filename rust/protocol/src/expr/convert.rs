@@ -1,53 +1,24 @@
 //! Casts between types as in Spark's ANSI mode: with the same result, or an error.
 
 use super::Scalar;
-use super::moments;
-use super::place::{Source, Span};
+use super::failure::Failure;
+use super::failure::invalid;
+use super::failure::unsupported;
+use super::integers::integer;
+use super::integers::is_integral;
+use super::integers::is_numeric;
+use super::integers::whole;
 use super::scalar::format_decimal;
 use super::texts::{from_text, rounded, to_text};
+use super::time_reader::trimmed;
 use crate::schema::PrimitiveType;
-use crate::{Error, ErrorKind};
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
-/// Why a cast failed.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Failure {
-    /// It fails in Spark too.
-    Invalid(String),
-    /// It fails in Spark too, because the text is malformed.
-    Malformed(String),
-    /// Spark may support it.
-    Unsupported(String),
-}
-
-impl Failure {
-    pub(super) fn at(self, source: Source<'_>, at: Span) -> Error {
-        match self {
-            Self::Invalid(message) => source.error(ErrorKind::InvalidPredicate, at, &message, ""),
-            Self::Malformed(message) => source.error(
-                ErrorKind::InvalidPredicate,
-                at,
-                &message,
-                "write a literal of the column's type, for example DATE '2026-11-01', 9.5, 'text' or X'00FF'",
-            ),
-            Self::Unsupported(message) => source.error(ErrorKind::UnsupportedExpression, at, &message, ""),
-        }
-    }
-}
-
-pub(super) fn invalid<T>(message: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Invalid(message.into()))
-}
-
-pub(super) fn unsupported<T>(message: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Unsupported(message.into()))
-}
-
 /// `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP_NTZ '…'`.
 pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
-    let special = moments::trimmed(text).to_ascii_lowercase();
+    let special = trimmed(text).to_ascii_lowercase();
     match special.as_str() {
         "epoch" => {
             return Ok(match to {
@@ -113,45 +84,6 @@ fn micros_of(days: i32) -> Result<i64, Failure> {
     }
 }
 
-/// Whether a type is numeric.
-pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
-    is_integral(data_type)
-        || matches!(
-            data_type,
-            PrimitiveType::Float | PrimitiveType::Double | PrimitiveType::Decimal { .. }
-        )
-}
-
-/// Whether a type is an integer of a fixed size.
-pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
-    matches!(
-        data_type,
-        PrimitiveType::Byte | PrimitiveType::Short | PrimitiveType::Integer | PrimitiveType::Long
-    )
-}
-
-/// The value of an integer of a fixed size.
-pub(super) fn integer(value: &Scalar) -> Option<i64> {
-    Some(match value {
-        Scalar::Byte(value) => i64::from(*value),
-        Scalar::Short(value) => i64::from(*value),
-        Scalar::Integer(value) => i64::from(*value),
-        Scalar::Long(value) => *value,
-        _ => return None,
-    })
-}
-
-/// An integer in a type of fixed size; `None` if it overflows.
-pub(super) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
-    Some(match to {
-        PrimitiveType::Byte => Scalar::Byte(i8::try_from(value).ok()?),
-        PrimitiveType::Short => Scalar::Short(i16::try_from(value).ok()?),
-        PrimitiveType::Integer => Scalar::Integer(i32::try_from(value).ok()?),
-        PrimitiveType::Long => Scalar::Long(i64::try_from(value).ok()?),
-        _ => return None,
-    })
-}
-
 /// The double that is nearest to a decimal.
 pub(super) fn double_of(unscaled: i128, scale: u8) -> f64 {
     format_decimal(unscaled, scale).parse().unwrap_or(f64::NAN)
@@ -197,7 +129,10 @@ fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
             if value.is_nan() || value.abs() > 1e30 {
                 return Err(overflow());
             }
-            #[expect(clippy::cast_possible_truncation, reason = "what is behind the point is cut")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the digits after the point are cut off"
+            )]
             let cut = value as i128;
             whole(cut, to).ok_or_else(overflow)?
         }

@@ -3,8 +3,10 @@
 use arrow_buffer::i256;
 
 use super::Scalar;
-use super::arithmetic::{Known, by_zero, invalid};
-use super::convert::{Failure, integer, whole};
+use super::failure::Failure;
+use super::failure::invalid;
+use super::integers::{integer, whole};
+use super::known::{Known, by_zero};
 use super::predicate::Arithmetic;
 use crate::schema::PrimitiveType;
 

@@ -1,6 +1,6 @@
 //! Converts a literal to the type of a column, so that the column does not have to be cast row by row.
 
-use super::convert::{integer, is_integral, whole};
+use super::integers::{integer, is_integral, whole};
 use super::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
 

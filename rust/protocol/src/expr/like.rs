@@ -42,7 +42,9 @@ impl LikePattern {
                     Some(next) if next == escape || matches!(next, '_' | '%') => {
                         stretch.push(Piece::Char(next))
                     }
-                    Some(_) => return Err("the escape of a pattern stands before %, _ and itself alone"),
+                    Some(_) => {
+                        return Err("the escape character of a pattern may only precede %, _ and itself");
+                    }
                     None => return Err("a pattern does not end with its escape"),
                 }
             } else if c == '%' {

@@ -6,13 +6,17 @@
 mod arithmetic;
 mod bind;
 mod bound;
+mod calendar;
 mod coercion;
 mod columns;
 mod convert;
 mod decimals;
 mod display;
 mod evaluate;
+mod failure;
 mod fit;
+mod integers;
+mod known;
 mod like;
 mod moments;
 mod parse;
@@ -21,6 +25,7 @@ mod predicate;
 mod scalar;
 mod texts;
 mod time;
+mod time_reader;
 #[cfg(test)]
 mod twin;
 mod values;

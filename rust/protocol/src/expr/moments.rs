@@ -3,55 +3,12 @@
 //!
 //! Partition values and statistics have one spelling each, which is in `time`.
 
+use super::calendar::calendar_of;
+use super::time_reader::{NoTime, Reader, trimmed};
 use super::zones::to_utc;
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
-
-/// Days since the epoch of a date in the proleptic Gregorian calendar; `None` if the date does not exist.
-/// Months and days count from 1.
-pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
-    if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) {
-        return None;
-    }
-    // Years start in March here, so that the leap day is the last day of a year.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
-}
-
-/// Year, month and day of days since the epoch.
-pub(super) fn calendar_of(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Adds months to a date; if the day does not exist, returns the last day of the month.
-pub(super) fn plus_months(days: i64, months: i64) -> Option<i64> {
-    let (year, month, day) = calendar_of(days);
-    let count = year
-        .checked_mul(12)?
-        .checked_add(month - 1)?
-        .checked_add(months)?;
-    let (year, month) = (count.div_euclid(12), count.rem_euclid(12) + 1);
-    days_of(year, month, day.min(days_in(year, month)))
-}
 
 /// `yyyy-MM-dd`; a year with more than four digits has a sign.
 pub(super) fn format_days(days: i64) -> String {
@@ -82,52 +39,6 @@ pub(super) fn format_micros(micros: i64, separator: char) -> String {
     }
     let digits = format!("{fraction:06}");
     format!("{text}.{}", digits.trim_end_matches('0'))
-}
-
-/// Removes characters that are ignored at the ends of a literal.
-pub(super) fn trimmed(text: &str) -> &str {
-    text.trim_matches(|c: char| c <= ' ' || c == '\u{7F}')
-}
-
-/// A text that is parsed from its start.
-pub(super) struct Reader<'a>(pub(super) &'a str);
-
-impl Reader<'_> {
-    pub(super) fn take(&mut self, wanted: &[char]) -> Option<char> {
-        let first = self.0.chars().next().filter(|c| wanted.contains(c))?;
-        self.0 = self.0.get(first.len_utf8()..)?;
-        Some(first)
-    }
-
-    /// A number with a limited number of digits.
-    fn number(&mut self, least: usize, most: usize) -> Option<i64> {
-        let length = self.0.bytes().take_while(u8::is_ascii_digit).count();
-        if !(least..=most).contains(&length) {
-            return None;
-        }
-        let (digits, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        digits.parse().ok()
-    }
-
-    /// A year with an optional month and day; returns whether the day is present.
-    fn date(&mut self, most_digits: usize) -> Option<(i64, bool)> {
-        let sign = if self.take(&['+', '-']) == Some('-') {
-            -1
-        } else {
-            1
-        };
-        let year = sign * self.number(4, most_digits)?;
-        let (mut month, mut day, mut whole) = (1, 1, false);
-        if self.take(&['-']).is_some() {
-            month = self.number(1, 2)?;
-            if self.take(&['-']).is_some() {
-                day = self.number(1, 2)?;
-                whole = true;
-            }
-        }
-        Some((days_of(year, month, day)?, whole))
-    }
 }
 
 /// Days since the epoch: `2026`, `2026-1`, `2026-1-5`; anything after a day and a space or `T` is
@@ -171,15 +82,6 @@ fn micros_at(days: i64, micros: i64) -> Option<i64> {
     i64::try_from(i128::from(days) * i128::from(DAY) + i128::from(micros)).ok()
 }
 
-/// Why a text is not a timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoTime {
-    /// It is malformed.
-    Malformed,
-    /// The named zone is unknown, or its rules are unknown in that year.
-    Zone,
-}
-
 /// Microseconds since the epoch in local time; a zone is ignored, but must be valid.
 pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
     let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
@@ -201,6 +103,7 @@ pub(super) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::calendar::{days_of, plus_months};
 
     #[test]
     fn every_day_has_a_date_and_back() {

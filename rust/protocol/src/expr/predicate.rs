@@ -22,6 +22,14 @@ pub struct Predicate {
     pub(super) root: Expr,
 }
 
+impl Predicate {
+    /// The SQL text that was parsed.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 impl PartialEq for Predicate {
     fn eq(&self, other: &Self) -> bool {
         self.root == other.root

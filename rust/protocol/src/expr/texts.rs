@@ -1,9 +1,12 @@
 //! Casts strings to values and values to strings, as in Spark's ANSI mode.
 
 use super::Scalar;
-use super::convert::{Failure, integer, unsupported};
-use super::moments::{self, NoTime};
+use super::failure::{Failure, unsupported};
+use super::integers::integer;
+use super::moments;
 use super::scalar::{format_decimal, parse_decimal};
+use super::time_reader::NoTime;
+use super::time_reader::trimmed;
 use crate::schema::PrimitiveType;
 
 /// A decimal from a string, rounded half away from zero; `None` if it does not fit.
@@ -49,7 +52,7 @@ pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
 }
 
 pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
-    let trimmed = moments::trimmed(text);
+    let trimmed = trimmed(text);
     let malformed = || Failure::Malformed(format!("'{text}' is not a valid {to}"));
     Ok(match to {
         PrimitiveType::String => Scalar::String(text.to_owned()),

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use chrono::{NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone};
 
-use super::moments::{NoTime, Reader, calendar_of, trimmed};
+use super::calendar::calendar_of;
+use super::time_reader::{NoTime, Reader, trimmed};
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;

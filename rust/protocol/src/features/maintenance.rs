@@ -4,10 +4,8 @@
 //! Tables*.
 
 use super::support::{LogTail, ensure_openable, refuse, unknown_version};
-use super::table::feature;
-use crate::actions::{Metadata, Protocol};
-use crate::schema::StructType;
-use crate::{Error, ErrorKind, Result};
+use super::table::{Support, Verb, feature};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// A log maintenance operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +18,6 @@ pub enum Maintenance {
     MetadataCleanup,
 }
 
-/// Features under which other clients stage commits or store them elsewhere.
-const OTHERS: [&str; 4] = [
-    "coordinatedCommits",
-    "redirectWriterOnly",
-    "redirectReaderWriter",
-    "adaptiveMetadata",
-];
-
 /// Verifies that deltaic may maintain the log of a table. This requires less than an append, which must
 /// enforce what features guarantee about rows; unknown features are refused all the same.
 ///
@@ -36,24 +26,22 @@ const OTHERS: [&str; 4] = [
 /// Returns `UnsupportedFeature` with the feature that prevents it, as spelled by the table.
 ///
 /// ```
+/// use deltaic_protocol::TableConfiguration;
 /// use deltaic_protocol::actions::{Metadata, Protocol};
 /// use deltaic_protocol::features::{Maintenance, ensure_maintainable};
 /// let protocol: Protocol = serde_json::from_str(
 ///     r#"{"minReaderVersion":1,"minWriterVersion":7,"writerFeatures":["fromTheFuture"]}"#,
 /// )?;
 /// let metadata: Metadata = serde_json::from_str(r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[]}"#)?;
-/// let judged = ensure_maintainable(&protocol, &metadata, &metadata.schema()?, Maintenance::MetadataCleanup);
+/// let table = TableConfiguration::new(protocol, metadata);
+/// let judged = ensure_maintainable(&table, Maintenance::MetadataCleanup);
 /// assert!(judged.is_err_and(|error| error.to_string().contains("fromTheFuture")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn ensure_maintainable(
-    protocol: &Protocol,
-    metadata: &Metadata,
-    schema: &StructType,
-    what: Maintenance,
-) -> Result<()> {
+pub fn ensure_maintainable(table: &TableConfiguration, what: Maintenance) -> Result<()> {
+    let protocol = table.protocol();
     // A caller with a snapshot was given the tail of the log if the table needs one.
-    ensure_openable(protocol, metadata, schema, LogTail::Given)?;
+    ensure_openable(table, LogTail::Given)?;
     if !(1..=7).contains(&protocol.min_writer_version) {
         return Err(unknown_version("writer", protocol.min_writer_version));
     }
@@ -61,7 +49,8 @@ pub fn ensure_maintainable(
         let lists = [&protocol.reader_features, &protocol.writer_features];
         lists.into_iter().flatten().flatten().map(String::as_str)
     };
-    let is_ours = |name: &str| feature(name).is_some_and(|known| !OTHERS.contains(&known.name));
+    let is_ours =
+        |name: &str| feature(name).is_some_and(|known| known.support(Verb::Maintain) == Support::Full);
     let mut refused: Vec<&str> = named().filter(|name| !is_ours(name)).collect();
     refused.sort_unstable();
     refused.dedup();
@@ -81,10 +70,11 @@ pub fn ensure_maintainable(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::Protocol;
     use crate::samples::{metadata, protocol};
 
     fn judged(protocol: &Protocol, what: Maintenance) -> Result<()> {
-        ensure_maintainable(protocol, &metadata(&[]), &StructType::default(), what)
+        ensure_maintainable(&TableConfiguration::new(protocol.clone(), metadata(&[])), what)
     }
 
     /// protocol: catalog:maintenance-operations-on-catalog-managed-tables.2, beyond:unknown.1

@@ -4,6 +4,7 @@
 
 mod contradictions;
 mod drop;
+mod drop_rule;
 mod maintenance;
 mod page;
 mod removal;
@@ -12,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod upgrade;
+mod use_in_table;
 
 pub use contradictions::{Contradiction, contradictions};
 pub use drop::{Traces, drop_feature};
@@ -22,6 +24,6 @@ pub use support::{
     LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
     supports_for_writers,
 };
-pub use table::{FEATURES, Feature, Kind, Support, feature};
+pub use table::{FEATURES, Feature, Kind, Support, Verb, VerbSupport, feature};
 pub(crate) use upgrade::names_in;
 pub use upgrade::{needed_features, upgraded, with_features};

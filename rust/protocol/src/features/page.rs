@@ -29,10 +29,10 @@ pub fn features_page() -> String {
                 Kind::ReaderWriter => "readers and writers",
             },
             implied_by(feature),
-            word(feature.open),
-            word(feature.read),
-            word(feature.append),
-            word(feature.remove),
+            word(feature.support.open),
+            word(feature.support.read),
+            word(feature.support.append),
+            word(feature.support.remove),
             list(feature.requires),
             list(feature.excludes),
             list(feature.aliases),
@@ -95,19 +95,20 @@ mod tests {
                     .chain(other.aliases)
                     .any(|name| *name == row.name || row.aliases.contains(name))
             });
-            assert_eq!(rows.count(), 1, "{} stands twice", row.name);
+            assert_eq!(rows.count(), 1, "{} is listed twice", row.name);
             assert!(
                 row.kind == Kind::ReaderWriter || row.legacy.0 == 0,
                 "{} binds no reader",
                 row.name
             );
             assert!(
-                row.kind == Kind::ReaderWriter || (row.read == Support::Full && row.open == Support::Full),
+                row.kind == Kind::ReaderWriter
+                    || (row.support.read == Support::Full && row.support.open == Support::Full),
                 "{} binds no reader",
                 row.name
             );
             assert!(
-                row.open != Support::None || row.read == Support::None,
+                row.support.open != Support::None || row.support.read == Support::None,
                 "{}: rows are read only where the log is followed",
                 row.name
             );

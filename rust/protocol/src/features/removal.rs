@@ -1,10 +1,8 @@
 //! Support checks for removing files, and for removing rows by deletion vectors.
 
 use super::support::{ensure_removal_supported, supports_for_writers};
-use crate::actions::{Metadata, Protocol};
 use crate::properties::boolean;
-use crate::schema::StructType;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 const APPEND_ONLY: &str = "delta.appendOnly";
 const ENABLE_VECTORS: &str = "delta.enableDeletionVectors";
@@ -19,9 +17,9 @@ const ENABLE_VECTORS: &str = "delta.enableDeletionVectors";
 ///
 /// Returns `ConstraintViolation` if the table is append-only; `UnsupportedFeature` with a feature that
 /// deltaic does not implement and whose requirements concern removals.
-pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    ensure_removal_supported(protocol, metadata, schema)?;
-    if !boolean(metadata, APPEND_ONLY)? {
+pub fn ensure_removable(table: &TableConfiguration) -> Result<()> {
+    ensure_removal_supported(table)?;
+    if !boolean(table.metadata(), APPEND_ONLY)? {
         return Ok(());
     }
     Err(Error::new(
@@ -40,9 +38,10 @@ pub fn ensure_removable(protocol: &Protocol, metadata: &Metadata, schema: &Struc
 ///
 /// Returns `UnsupportedFeature` if the table has no deletion vectors or must not get any, and the errors
 /// of [`ensure_removable`].
-pub fn ensure_vectors_writable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    ensure_removable(protocol, metadata, schema)?;
-    if supports_for_writers(protocol, "deletionVectors") && boolean(metadata, ENABLE_VECTORS)? {
+pub fn ensure_vectors_writable(table: &TableConfiguration) -> Result<()> {
+    ensure_removable(table)?;
+    if supports_for_writers(table.protocol(), "deletionVectors") && boolean(table.metadata(), ENABLE_VECTORS)?
+    {
         return Ok(());
     }
     Err(Error::new(
@@ -50,7 +49,7 @@ pub fn ensure_vectors_writable(protocol: &Protocol, metadata: &Metadata, schema:
         "the table's files get no deletion vectors, so single rows cannot be taken out of them",
     )
     .with("feature", "deletionVectors")
-    .hint("set delta.enableDeletionVectors to true, or write the files anew without the rows"))
+    .hint("set delta.enableDeletionVectors to true, or rewrite the files without the rows"))
 }
 
 #[cfg(test)]
@@ -58,6 +57,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::actions::{Metadata, Protocol};
 
     fn metadata(properties: serde_json::Value) -> Metadata {
         let schema =
@@ -89,7 +89,7 @@ mod tests {
 
     /// protocol: append-only-tables.3, append-only-tables.4
     #[test]
-    fn no_row_goes_from_a_table_that_is_append_only() -> Result<()> {
+    fn no_row_goes_from_a_table_that_is_append_only() {
         for (properties, refused) in [
             (json!({}), None),
             (json!({"delta.appendOnly": "false"}), None),
@@ -102,20 +102,15 @@ mod tests {
                 Some(ErrorKind::CorruptLog),
             ),
         ] {
-            let metadata = metadata(properties);
-            let judged = ensure_removable(&plain(), &metadata, &metadata.schema()?);
-            assert_eq!(
-                judged.map_err(|error| error.kind()).err(),
-                refused,
-                "{metadata:?}"
-            );
+            let table = TableConfiguration::new(plain(), metadata(properties));
+            let judged = ensure_removable(&table);
+            assert_eq!(judged.map_err(|error| error.kind()).err(), refused, "{table:?}");
         }
-        Ok(())
     }
 
     /// protocol: deletion-vectors.1, deletion-vectors.2, deletion-vectors.3
     #[test]
-    fn vectors_are_written_where_the_table_has_them_and_wants_them() -> Result<()> {
+    fn vectors_are_written_where_the_table_has_them_and_wants_them() {
         let on = json!({"delta.enableDeletionVectors": "true"});
         for (protocol, properties, refused) in [
             (protocol(&["deletionVectors"]), on.clone(), None),
@@ -131,14 +126,9 @@ mod tests {
                 Some(ErrorKind::ConstraintViolation),
             ),
         ] {
-            let metadata = metadata(properties);
-            let judged = ensure_vectors_writable(&protocol, &metadata, &metadata.schema()?);
-            assert_eq!(
-                judged.map_err(|error| error.kind()).err(),
-                refused,
-                "{metadata:?}"
-            );
+            let table = TableConfiguration::new(protocol, metadata(properties));
+            let judged = ensure_vectors_writable(&table);
+            assert_eq!(judged.map_err(|error| error.kind()).err(), refused, "{table:?}");
         }
-        Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! The support check. It fails closed: anything that is not known to be supported is refused by name.
 
-use super::table::{FEATURES, Kind, Support, feature};
-use crate::actions::{Metadata, Protocol};
-use crate::column_mapping::{self, ColumnMappingMode};
+use super::table::{FEATURES, Kind, Support, Verb, feature};
+use crate::actions::Protocol;
+use crate::column_mapping;
 use crate::schema::StructType;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// Whether the catalog of a table provided its newest commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,22 +24,16 @@ pub enum LogTail {
 ///
 /// Returns `UnsupportedFeature` with what is unknown or unsupported, as spelled by the table;
 /// `CorruptLog` if the protocol action contradicts itself.
-pub fn ensure_openable(
-    protocol: &Protocol,
-    metadata: &Metadata,
-    schema: &StructType,
-    tail: LogTail,
-) -> Result<()> {
-    let names = binding_readers(protocol)?;
-    let support = |name: &str| feature(name).map(|feature| feature.open);
-    let refused: Vec<&str> = names
-        .iter()
-        .copied()
-        .filter(|name| support(name) != Some(Support::WithTail))
-        .filter(|name| !allows(support(name), name, metadata, schema))
-        .collect();
+pub fn ensure_openable(table: &TableConfiguration, tail: LogTail) -> Result<()> {
+    let names = binding_readers(table.protocol())?;
+    // What the protocol requires is reported before a schema that cannot be parsed.
+    let schema = table.schema().unwrap_or_default();
+    let needs_tail =
+        |name: &&&str| feature(name).is_some_and(|feature| feature.support(Verb::Open) == Support::WithTail);
+    let mut refused = refused(names.clone(), Verb::Open, table, &schema);
+    refused.retain(|name| !needs_tail(&name));
     refuse(&refused, "open")?;
-    match names.iter().find(|name| support(name) == Some(Support::WithTail)) {
+    match names.iter().find(needs_tail) {
         Some(name) if tail == LogTail::Absent => Err(Error::new(
             ErrorKind::UnsupportedFeature,
             format!("the table has the feature {name}: only its catalog knows which commits are in it"),
@@ -53,16 +47,15 @@ pub fn ensure_openable(
 /// Verifies that deltaic reads the rows of a table with this protocol and metadata correctly.
 ///
 /// Protocol: *Reader Version Requirements*, *Table Features*.
-pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    let mut refused: Vec<&str> = binding_readers(protocol)?
-        .into_iter()
-        .filter(|name| !allows(feature(name).map(|feature| feature.read), name, metadata, schema))
-        .collect();
+pub fn ensure_readable(table: &TableConfiguration) -> Result<()> {
+    let metadata = table.metadata();
+    let schema = table.schema()?;
+    let mut refused = refused(binding_readers(table.protocol())?, Verb::Read, table, &schema);
     // A table can map its columns although its protocol does not list the feature for readers. Reading
     // it with or without the mapping would then be wrong.
-    let mode = ColumnMappingMode::of(protocol, metadata)?;
+    let mode = table.column_mapping()?;
     if let Some(mapping) = feature("columnMapping")
-        && (mapping.active)(metadata, schema)
+        && (mapping.active)(metadata, &schema)
         && !mode.is_mapped()
     {
         refused.push(mapping.name);
@@ -76,9 +69,9 @@ pub fn ensure_readable(protocol: &Protocol, metadata: &Metadata, schema: &Struct
         .with("field", "schemaString")
         .hint("give the table its columns with a client that changes schemas"));
     }
-    refuse_unknown_types(schema)?;
+    refuse_unknown_types(&schema)?;
     schema.ensure_known_type_changes()?;
-    column_mapping::validate(schema, metadata, mode)
+    column_mapping::validate(&schema, metadata, mode)
 }
 
 pub(super) fn refuse_unknown_types(schema: &StructType) -> Result<()> {
@@ -131,42 +124,22 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
 /// Verifies that deltaic may append to a table with this protocol and metadata.
 ///
 /// Protocol: *Writer Version Requirements*, *Requirements for Writers*.
-pub fn ensure_appendable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    ensure_readable(protocol, metadata, schema)?;
-    let refused: Vec<&str> = binding_writers(protocol)?
-        .into_iter()
-        .filter(|name| {
-            !allows(
-                feature(name).map(|feature| feature.append),
-                name,
-                metadata,
-                schema,
-            )
-        })
-        .collect();
-    refuse(&refused, "append to")
+pub fn ensure_appendable(table: &TableConfiguration) -> Result<()> {
+    ensure_readable(table)?;
+    let schema = table.schema()?;
+    let names = binding_writers(table.protocol())?;
+    refuse(&refused(names, Verb::Append, table, &schema), "append to")
 }
 
 /// Verifies that the writer features of the table allow deltaic to remove rows without adding any. Constraints and
 /// generated values restrict the rows that are written, so an active one does not have to be evaluated.
 ///
 /// Protocol: *Writer Version Requirements*, *CHECK Constraints*, *Column Invariants*, *Generated Columns*.
-pub(super) fn ensure_removal_supported(
-    protocol: &Protocol,
-    metadata: &Metadata,
-    schema: &StructType,
-) -> Result<()> {
-    ensure_readable(protocol, metadata, schema)?;
-    let mut refused = binding_writers(protocol)?;
-    refused.retain(|name| {
-        !allows(
-            feature(name).map(|feature| feature.remove),
-            name,
-            metadata,
-            schema,
-        )
-    });
-    refuse(&refused, "remove rows from")
+pub(super) fn ensure_removal_supported(table: &TableConfiguration) -> Result<()> {
+    ensure_readable(table)?;
+    let schema = table.schema()?;
+    let names = binding_writers(table.protocol())?;
+    refuse(&refused(names, Verb::Remove, table, &schema), "remove rows from")
 }
 
 /// Verifies that deltaic writes correct checkpoints of a table with this protocol and metadata: it knows
@@ -178,28 +151,21 @@ pub(super) fn ensure_removal_supported(
 /// # Errors
 ///
 /// Returns `UnsupportedFeature` with the unknown feature or type.
-pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    let mut names = binding_readers(protocol)?;
-    let writers = binding_writers(protocol)?;
+pub fn ensure_checkpointable(table: &TableConfiguration) -> Result<()> {
+    let schema = table.schema()?;
+    let mut names = binding_readers(table.protocol())?;
+    let writers = binding_writers(table.protocol())?;
     names.extend(
         writers
             .into_iter()
             .filter(|name| !names.contains(name))
             .collect::<Vec<_>>(),
     );
-    let refused: Vec<&str> = names
-        .into_iter()
-        .filter(|name| {
-            !allows(
-                feature(name).map(|feature| feature.checkpoint),
-                name,
-                metadata,
-                schema,
-            )
-        })
-        .collect();
-    refuse(&refused, "write a checkpoint of")?;
-    refuse_unknown_types(schema)
+    refuse(
+        &refused(names, Verb::Checkpoint, table, &schema),
+        "write a checkpoint of",
+    )?;
+    refuse_unknown_types(&schema)
 }
 
 /// Verifies that deltaic may change the protocol, metadata and domains of a table: it meets what each of
@@ -212,24 +178,15 @@ pub fn ensure_checkpointable(protocol: &Protocol, metadata: &Metadata, schema: &
 ///
 /// Returns `UnsupportedFeature` with what is not supported, as spelled by the table, and the errors of
 /// [`ensure_readable`].
-pub fn ensure_changeable(protocol: &Protocol, metadata: &Metadata, schema: &StructType) -> Result<()> {
-    if metadata.schema_string.is_empty() {
-        binding_readers(protocol)?;
+pub fn ensure_changeable(table: &TableConfiguration) -> Result<()> {
+    let schema = table.schema()?;
+    if table.metadata().schema_string.is_empty() {
+        binding_readers(table.protocol())?;
     } else {
-        ensure_readable(protocol, metadata, schema)?;
+        ensure_readable(table)?;
     }
-    let refused: Vec<&str> = binding_writers(protocol)?
-        .into_iter()
-        .filter(|name| {
-            !allows(
-                feature(name).map(|feature| feature.change),
-                name,
-                metadata,
-                schema,
-            )
-        })
-        .collect();
-    refuse(&refused, "change")
+    let names = binding_writers(table.protocol())?;
+    refuse(&refused(names, Verb::Alter, table, &schema), "change")
 }
 
 /// The features that bind the writers of a table, as spelled by the table.
@@ -271,14 +228,21 @@ pub fn supports_for_writers(protocol: &Protocol, name: &str) -> bool {
     }
 }
 
-fn allows(support: Option<Support>, name: &str, metadata: &Metadata, schema: &StructType) -> bool {
-    match support {
-        Some(Support::Full) => true,
-        Some(Support::WhileInactive) => {
-            feature(name).is_some_and(|feature| !(feature.active)(metadata, schema))
-        }
-        Some(Support::WithTail | Support::None) | None => false,
-    }
+/// The features, as spelled by the table, that do not allow a verb on it.
+fn refused<'a>(
+    mut names: Vec<&'a str>,
+    verb: Verb,
+    table: &TableConfiguration,
+    schema: &StructType,
+) -> Vec<&'a str> {
+    names.retain(|name| {
+        feature(name).is_none_or(|feature| match feature.support(verb) {
+            Support::Full => false,
+            Support::WhileInactive => (feature.active)(table.metadata(), schema),
+            Support::WithTail | Support::None => true,
+        })
+    });
+    names
 }
 
 pub(super) fn unknown_version(side: &str, version: i32) -> Error {

@@ -11,14 +11,12 @@ use crate::samples::{self, protocol};
 use crate::schema::StructType;
 use crate::{ErrorKind, Result};
 
-/// Creates the metadata and the schema of a table with these columns and properties.
-fn metadata(schema: &str, properties: &[(&str, &str)]) -> Result<(Metadata, StructType)> {
-    let metadata = Metadata {
+/// Creates the metadata of a table with these columns and properties.
+fn metadata(schema: &str, properties: &[(&str, &str)]) -> Metadata {
+    Metadata {
         schema_string: schema.to_owned(),
         ..samples::metadata(properties)
-    };
-    let schema = metadata.schema()?;
-    Ok((metadata, schema))
+    }
 }
 
 const PLAIN: &str =
@@ -42,8 +40,8 @@ fn refused(result: Result<()>) -> Option<String> {
 /// protocol: table-features.3, table-features.4, supported-features.1
 #[test]
 fn the_gate_fails_closed() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
-    let read = |protocol: &Protocol| refused(ensure_readable(protocol, &plain, &schema));
+    let plain = metadata(PLAIN, &[]);
+    let read = |protocol: &Protocol| refused(ensure_readable(&samples::table(protocol, &plain)));
     assert_eq!(read(&protocol(1, 2, &[])), None);
     assert_eq!(read(&protocol(1, 7, &["rowTracking", "fromTheFuture"])), None);
     assert_eq!(
@@ -60,9 +58,9 @@ fn the_gate_fails_closed() -> Result<()> {
         Some("geospatial, timestampNanos")
     );
     assert_eq!(read(&protocol(4, 7, &[])).as_deref(), Some("reader version 4"));
-    let (mapped, schema) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
+    let mapped = metadata(PLAIN, &[("delta.columnMapping.mode", "name")]);
     assert_eq!(
-        refused(ensure_readable(&protocol(1, 2, &[]), &mapped, &schema)).as_deref(),
+        refused(ensure_readable(&samples::table(&protocol(1, 2, &[]), &mapped))).as_deref(),
         Some("columnMapping")
     );
     Ok(())
@@ -71,9 +69,14 @@ fn the_gate_fails_closed() -> Result<()> {
 /// protocol: table-features.3, table-features.4, beyond:unknown.1, beyond:aliases.1
 #[test]
 fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
-    let open = |protocol: &Protocol| refused(ensure_openable(protocol, &plain, &schema, LogTail::Absent));
-    for row in FEATURES.iter().filter(|row| row.open == Support::Full) {
+    let plain = metadata(PLAIN, &[]);
+    let open = |protocol: &Protocol| {
+        refused(ensure_openable(
+            &samples::table(protocol, &plain),
+            LogTail::Absent,
+        ))
+    };
+    for row in FEATURES.iter().filter(|row| row.support.open == Support::Full) {
         assert_eq!(open(&protocol(3, 7, &[row.name])), None, "{}", row.name);
         for alias in row.aliases {
             assert_eq!(open(&protocol(3, 7, &[alias])), None, "{alias}");
@@ -105,10 +108,10 @@ fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
 /// protocol: beyond:checkpoint-protection.1
 #[test]
 fn a_checkpoint_is_written_of_what_is_known() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
-    let write = |protocol: &Protocol| refused(ensure_checkpointable(protocol, &plain, &schema));
+    let plain = metadata(PLAIN, &[]);
+    let write = |protocol: &Protocol| refused(ensure_checkpointable(&samples::table(protocol, &plain)));
     for row in FEATURES {
-        let expected = (row.checkpoint != Support::Full).then(|| row.name.to_owned());
+        let expected = (row.support.checkpoint != Support::Full).then(|| row.name.to_owned());
         assert_eq!(write(&protocol(3, 7, &[row.name])), expected, "{}", row.name);
     }
     for (writer_only, expected) in [
@@ -123,9 +126,13 @@ fn a_checkpoint_is_written_of_what_is_known() -> Result<()> {
         assert_eq!(write(&protocol(reader, writer, &[])), None);
     }
     assert_eq!(write(&protocol(1, 8, &[])).as_deref(), Some("writer version 8"));
-    let (unknown, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+    let unknown = metadata(&PLAIN.replace("long", "quaternion"), &[]);
     assert_eq!(
-        refused(ensure_checkpointable(&protocol(1, 2, &[]), &unknown, &schema)).as_deref(),
+        refused(ensure_checkpointable(&samples::table(
+            &protocol(1, 2, &[]),
+            &unknown
+        )))
+        .as_deref(),
         Some("quaternion")
     );
     Ok(())
@@ -133,13 +140,13 @@ fn a_checkpoint_is_written_of_what_is_known() -> Result<()> {
 
 #[test]
 fn a_table_without_a_schema_has_a_log_and_no_rows() -> Result<()> {
-    let (metadata, schema) = metadata("", &[])?;
+    let metadata = metadata("", &[]);
     let plain = protocol(1, 2, &[]);
-    assert_eq!(schema, StructType::default());
-    ensure_openable(&plain, &metadata, &schema, LogTail::Absent)?;
+    assert_eq!(metadata.schema()?, StructType::default());
+    ensure_openable(&samples::table(&plain, &metadata), LogTail::Absent)?;
     for result in [
-        ensure_readable(&plain, &metadata, &schema),
-        ensure_appendable(&plain, &metadata, &schema),
+        ensure_readable(&samples::table(&plain, &metadata)),
+        ensure_appendable(&samples::table(&plain, &metadata)),
     ] {
         assert!(result.is_err_and(|error| {
             error.kind() == ErrorKind::CorruptLog
@@ -151,16 +158,19 @@ fn a_table_without_a_schema_has_a_log_and_no_rows() -> Result<()> {
 
 #[test]
 fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
-    let (metadata, schema) = metadata(&PLAIN.replace("long", "quaternion"), &[])?;
+    let metadata = metadata(&PLAIN.replace("long", "quaternion"), &[]);
     let plain = protocol(1, 2, &[]);
     assert_eq!(
-        refused(ensure_openable(&plain, &metadata, &schema, LogTail::Absent)),
+        refused(ensure_openable(
+            &samples::table(&plain, &metadata),
+            LogTail::Absent
+        )),
         None
     );
     for result in [
-        ensure_readable(&plain, &metadata, &schema),
-        ensure_appendable(&plain, &metadata, &schema),
-        ensure_changeable(&plain, &metadata, &schema),
+        ensure_readable(&samples::table(&plain, &metadata)),
+        ensure_appendable(&samples::table(&plain, &metadata)),
+        ensure_changeable(&samples::table(&plain, &metadata)),
     ] {
         assert!(
             result
@@ -175,13 +185,12 @@ fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
 /// protocol: table-features.4
 #[test]
 fn a_refusal_names_the_feature_as_the_table_does() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
+    let plain = metadata(PLAIN, &[]);
     assert_eq!(
-        refused(ensure_readable(
+        refused(ensure_readable(&samples::table(
             &protocol(3, 7, &["geospatial-dev"]),
-            &plain,
-            &schema
-        ))
+            &plain
+        )))
         .as_deref(),
         Some("geospatial-dev")
     );
@@ -191,10 +200,10 @@ fn a_refusal_names_the_feature_as_the_table_does() -> Result<()> {
 /// protocol: table-features.4
 #[test]
 fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
+    let plain = metadata(PLAIN, &[]);
     for name in ["catalogManaged", "catalogOwned-preview"] {
         let managed = protocol(3, 7, &[name, "vacuumProtocolCheck"]);
-        let without = ensure_openable(&managed, &plain, &schema, LogTail::Absent);
+        let without = ensure_openable(&samples::table(&managed, &plain), LogTail::Absent);
         assert!(
             without
                 .as_ref()
@@ -202,7 +211,7 @@ fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
         );
         assert_eq!(refused(without).as_deref(), Some(name));
         assert_eq!(
-            refused(ensure_openable(&managed, &plain, &schema, LogTail::Given)),
+            refused(ensure_openable(&samples::table(&managed, &plain), LogTail::Given)),
             None
         );
     }
@@ -212,22 +221,23 @@ fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
 /// protocol: table-features.3, table-features.4, beyond:aliases.1
 #[test]
 fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
-    let (mapped, _) = metadata(PLAIN, &[("delta.columnMapping.mode", "name")])?;
+    let plain = metadata(PLAIN, &[]);
+    let mapped = metadata(PLAIN, &[("delta.columnMapping.mode", "name")]);
     // Reader version 2 implies it, whatever writer features are listed.
     let mixed = protocol(2, 7, &["columnMapping"]);
     assert_eq!(
-        refused(ensure_openable(&mixed, &mapped, &schema, LogTail::Absent)),
+        refused(ensure_openable(&samples::table(&mixed, &mapped), LogTail::Absent)),
         None
     );
     let named = |mapping: serde_json::Value| {
         let field = json!({"name": "a", "type": "long", "nullable": true, "metadata": mapping});
-        StructType::from_json(&json!({"type": "struct", "fields": [field]}).to_string())
+        let schema = json!({"type": "struct", "fields": [field]}).to_string();
+        metadata(&schema, &[("delta.columnMapping.mode", "name")])
     };
-    let sound = named(json!({"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "x"}))?;
-    assert_eq!(refused(ensure_readable(&mixed, &mapped, &sound)), None);
+    let sound = named(json!({"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "x"}));
+    assert_eq!(refused(ensure_readable(&samples::table(&mixed, &sound))), None);
     // A column without a physical name would be confused with another one.
-    let unsound = ensure_readable(&mixed, &mapped, &named(json!({}))?);
+    let unsound = ensure_readable(&samples::table(&mixed, &named(json!({}))));
     assert_eq!(
         unsound.err().map(|error| error.kind()),
         Some(ErrorKind::CorruptLog)
@@ -238,19 +248,26 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
         ..protocol(3, 7, &["columnMapping"])
     };
     for orphan in [orphan, protocol(1, 7, &["columnMapping"])] {
-        assert_eq!(refused(ensure_readable(&orphan, &plain, &schema)), None);
+        assert_eq!(refused(ensure_readable(&samples::table(&orphan, &plain))), None);
         assert_eq!(
-            refused(ensure_openable(&orphan, &mapped, &schema, LogTail::Absent)),
+            refused(ensure_openable(
+                &samples::table(&orphan, &mapped),
+                LogTail::Absent
+            )),
             None
         );
         assert_eq!(
-            refused(ensure_readable(&orphan, &mapped, &schema)).as_deref(),
+            refused(ensure_readable(&samples::table(&orphan, &mapped))).as_deref(),
             Some("columnMapping")
         );
     }
     // Other reader features bind readers, on whichever side they are listed.
     assert_eq!(
-        refused(ensure_readable(&protocol(1, 7, &["geospatial"]), &plain, &schema)).as_deref(),
+        refused(ensure_readable(&samples::table(
+            &protocol(1, 7, &["geospatial"]),
+            &plain
+        )))
+        .as_deref(),
         Some("geospatial")
     );
     Ok(())
@@ -259,8 +276,8 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
 /// protocol: table-features.5, table-features.6, supported-features.1, beyond:unknown.1
 #[test]
 fn an_append_needs_every_active_writer_feature() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
-    let append = |protocol: &Protocol| refused(ensure_appendable(protocol, &plain, &schema));
+    let plain = metadata(PLAIN, &[]);
+    let append = |protocol: &Protocol| refused(ensure_appendable(&samples::table(protocol, &plain)));
     for writer in 1..=6 {
         assert_eq!(append(&protocol(1, writer, &[])), None, "{writer}");
     }
@@ -277,18 +294,22 @@ fn an_append_needs_every_active_writer_feature() -> Result<()> {
         Some("fromTheFuture")
     );
     assert_eq!(append(&protocol(1, 8, &[])).as_deref(), Some("writer version 8"));
-    let (checked, schema) = metadata(CHECKED, &[])?;
+    let checked = metadata(CHECKED, &[]);
     assert_eq!(
-        refused(ensure_appendable(&protocol(1, 2, &[]), &checked, &schema)).as_deref(),
+        refused(ensure_appendable(&samples::table(&protocol(1, 2, &[]), &checked))).as_deref(),
         Some("invariants")
     );
     assert_eq!(
-        refused(ensure_appendable(&protocol(1, 1, &[]), &checked, &schema)),
+        refused(ensure_appendable(&samples::table(&protocol(1, 1, &[]), &checked))),
         None
     );
-    let (constrained, schema) = metadata(PLAIN, &[("delta.constraints.positive", "a > 0")])?;
+    let constrained = metadata(PLAIN, &[("delta.constraints.positive", "a > 0")]);
     assert_eq!(
-        refused(ensure_appendable(&protocol(1, 3, &[]), &constrained, &schema)).as_deref(),
+        refused(ensure_appendable(&samples::table(
+            &protocol(1, 3, &[]),
+            &constrained
+        )))
+        .as_deref(),
         Some("checkConstraints")
     );
     Ok(())
@@ -299,12 +320,12 @@ fn an_append_needs_every_active_writer_feature() -> Result<()> {
 /// protocol: check-constraints.4, column-invariants.4, table-features.5, supported-features.1
 #[test]
 fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
+    let plain = metadata(PLAIN, &[]);
     let ruled = PLAIN.replace(
         r#""metadata":{}"#,
         r#""metadata":{"delta.invariants":"{}","delta.generationExpression":"1","delta.identity.start":1,"CURRENT_DEFAULT":"1"}"#,
     );
-    let (ruled, ruled_schema) = metadata(&ruled, &[("delta.constraints.positive", "a > 0")])?;
+    let ruled = metadata(&ruled, &[("delta.constraints.positive", "a > 0")]);
     let rules = [
         "invariants",
         "checkConstraints",
@@ -314,13 +335,13 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
     ];
     for rule in rules {
         let protocol = protocol(1, 7, &[rule]);
-        let appended = refused(ensure_appendable(&protocol, &ruled, &ruled_schema));
+        let appended = refused(ensure_appendable(&samples::table(&protocol, &ruled)));
         assert_eq!(appended.as_deref(), Some(rule));
-        let removed = refused(ensure_removable(&protocol, &ruled, &ruled_schema));
+        let removed = refused(ensure_removable(&samples::table(&protocol, &ruled)));
         assert_eq!(removed, None, "{rule}");
     }
     assert_eq!(
-        refused(ensure_removable(&protocol(1, 6, &[]), &ruled, &ruled_schema)),
+        refused(ensure_removable(&samples::table(&protocol(1, 6, &[]), &ruled))),
         None
     );
     for (protocol, feature) in [
@@ -331,7 +352,7 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
         (protocol(1, 7, &["icebergCompatV2"]), "icebergCompatV2"),
         (protocol(1, 8, &[]), "writer version 8"),
     ] {
-        let removed = refused(ensure_removable(&protocol, &plain, &schema));
+        let removed = refused(ensure_removable(&samples::table(&protocol, &plain)));
         assert_eq!(removed.as_deref(), Some(feature));
     }
     Ok(())
@@ -340,16 +361,18 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
 /// protocol: table-features.2, reader-version-requirements.1
 #[test]
 fn a_protocol_without_the_lists_it_needs_is_damage() -> Result<()> {
-    let (plain, schema) = metadata(PLAIN, &[])?;
+    let plain = metadata(PLAIN, &[]);
     let mut broken = protocol(3, 7, &[]);
     broken.reader_features = None;
     assert!(
-        ensure_readable(&broken, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+        ensure_readable(&samples::table(&broken, &plain))
+            .is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
     );
     let mut mixed = protocol(3, 7, &[]);
     mixed.min_writer_version = 5;
     assert!(
-        ensure_readable(&mixed, &plain, &schema).is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
+        ensure_readable(&samples::table(&mixed, &plain))
+            .is_err_and(|error| error.kind() == ErrorKind::CorruptLog)
     );
     Ok(())
 }

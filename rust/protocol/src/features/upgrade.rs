@@ -6,21 +6,12 @@
 use std::collections::BTreeSet;
 
 use super::contradictions::has;
-use super::table::{FEATURES, Feature, Kind, any_field, feature, is_true};
+use super::table::{FEATURES, Feature, Kind, feature};
+use super::use_in_table::is_true;
 use crate::actions::{Metadata, Protocol};
 use crate::error::nearest;
-use crate::schema::{PrimitiveType, StructType};
-use crate::{Error, ErrorKind, Result};
-
-/// Features that a schema or a property can use without a property that is `true`.
-const BY_USE: &[&str] = &[
-    "invariants",
-    "checkConstraints",
-    "generatedColumns",
-    "identityColumns",
-    "allowColumnDefaults",
-    "columnMapping",
-];
+use crate::schema::StructType;
+use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// The features that a table with this metadata uses and that its protocol must support.
 ///
@@ -36,29 +27,10 @@ const BY_USE: &[&str] = &[
 /// ```
 #[must_use]
 pub fn needed_features(metadata: &Metadata, schema: &StructType) -> Vec<&'static str> {
-    let has_type = |wanted: PrimitiveType| {
-        let mut found = false;
-        schema.for_each_part(&mut |_, part| found = found || part.as_primitive() == Some(wanted));
-        found
-    };
-    let has_key = |key: &str| any_field(schema, &|field| field.metadata.contains_key(key));
     FEATURES
         .iter()
         .filter(|row| {
-            let by_property = row.property.is_some_and(|key| is_true(metadata, key));
-            let by_use = BY_USE.contains(&row.name) && (row.active)(metadata, schema);
-            by_property
-                || by_use
-                || match row.name {
-                    "timestampNtz" => has_type(PrimitiveType::TimestampNtz),
-                    "variantType" => has_type(PrimitiveType::Variant),
-                    "typeWidening" => has_key("delta.typeChanges"),
-                    "collations" => has_key("__COLLATIONS"),
-                    "v2Checkpoint" => metadata
-                        .property("delta.checkpointPolicy")
-                        .is_some_and(|policy| policy.eq_ignore_ascii_case("v2")),
-                    _ => false,
-                }
+            row.property.is_some_and(|key| is_true(metadata, key)) || (row.needed)(metadata, schema)
         })
         .map(|row| row.name)
         .collect()
@@ -292,6 +264,14 @@ fn refuse_pairs(new: &[&'static Feature], old: &BTreeSet<String>) -> Result<()> 
         }
     }
     Ok(())
+}
+
+impl TableConfiguration {
+    /// Adds features and the features that they require to the protocol.
+    pub(crate) fn require(&mut self, features: &[&str]) -> Result<()> {
+        self.set_protocol(with_features(self.protocol(), features)?);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const FORMAT_VERSION: &str = "delta.parquet.format.version";
 const TARGET_SIZE: &str = "delta.targetFileSize";
 
 /// Maximum length of a folder name on most file systems.
-pub(super) const MOST_PREFIX: i64 = 255;
+pub(crate) const MOST_PREFIX: i64 = 255;
 
 /// The compression codec of data pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum Codec {
 }
 
 /// The codecs by name. LZO is missing because current Parquet readers no longer support it.
-pub(super) const CODECS: &[(&str, Codec)] = &[
+pub(crate) const CODECS: &[(&str, Codec)] = &[
     ("uncompressed", Codec::Uncompressed),
     ("none", Codec::Uncompressed),
     ("snappy", Codec::Snappy),
@@ -114,7 +114,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
 }
 
 /// The codec with this name; case is ignored.
-pub(super) fn codec_of(name: &str) -> Option<Codec> {
+pub(crate) fn codec_of(name: &str) -> Option<Codec> {
     let known = CODECS
         .iter()
         .find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
@@ -122,7 +122,7 @@ pub(super) fn codec_of(name: &str) -> Option<Codec> {
 }
 
 /// Whether a format version uses data pages V2; `None` if it is not a version.
-pub(super) fn is_second_version(version: &str) -> Option<bool> {
+pub(crate) fn is_second_version(version: &str) -> Option<bool> {
     if version == "1.0.0" {
         return Some(false);
     }
@@ -132,7 +132,7 @@ pub(super) fn is_second_version(version: &str) -> Option<bool> {
 
 /// Parses a size such as `104857600`, `100mb` or `1 GiB` into bytes; `None` if it is invalid. Units are
 /// powers of 1024.
-pub(super) fn bytes_of(size: &str) -> Option<u64> {
+pub(crate) fn bytes_of(size: &str) -> Option<u64> {
     let size = size.trim();
     let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());
     let (number, unit) = size.split_at_checked(digits)?;

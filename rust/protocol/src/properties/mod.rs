@@ -2,16 +2,12 @@
 //!
 //! A table with an invalid value remains readable; only operations that need the property fail.
 
-mod consequences;
-mod data_files;
-mod documented;
+pub(crate) mod data_files;
+pub(crate) mod documented;
 mod indexed_columns;
 mod interval;
 mod retention;
-mod set;
-mod values;
 
-pub(crate) use consequences::follow;
 pub use data_files::{Codec, DataFileForm, data_file_form};
 pub use documented::{PROPERTIES, Property, PropertyType, SetBy, boolean, documented, integer, text};
 pub(crate) use indexed_columns::follow_column;
@@ -21,8 +17,6 @@ pub use retention::{
     checkpoint_retention_ms, log_retention_ms, tombstone_is_expired, tombstone_retention_ms, txn_is_expired,
     txn_retention_ms,
 };
-
-pub(crate) use set::{add_feature, set, unset};
 
 use crate::{Error, ErrorKind};
 

@@ -146,7 +146,7 @@ impl StructField {
     fn damaged(&self, message: &str) -> Error {
         Error::new(ErrorKind::CorruptLog, message)
             .with("field", self.name.as_str())
-            .hint("the table is readable; what the column asks of writers cannot be told")
+            .hint("the table is readable; the column's requirements for writers are unknown")
     }
 }
 

@@ -125,7 +125,7 @@ fn parse_struct(parts: &Map<String, Value>, path: &str) -> Result<StructType> {
         if !seen.insert(name.to_lowercase()) {
             return Err(corrupt(
                 &below,
-                format!("the name {name:?} stands twice in one struct (case does not count)"),
+                format!("the name {name:?} occurs twice in one struct (ignoring case)"),
             ));
         }
         let metadata = match field.get("metadata") {

@@ -6,10 +6,9 @@ mod arrow;
 mod arrow_type_name;
 mod column_metadata;
 mod column_name;
-pub mod evolution;
 mod json;
 mod tree;
-mod type_changes;
+pub(crate) mod type_changes;
 mod types;
 
 pub use arrow::{VARIANT_EXTENSION, schema_from_arrow};

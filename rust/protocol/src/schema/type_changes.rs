@@ -8,7 +8,7 @@ use super::json::parse_primitive;
 use super::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-pub(super) const KEY: &str = "delta.typeChanges";
+pub(crate) const KEY: &str = "delta.typeChanges";
 
 /// One type change of a column or of its elements, keys or values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,15 @@ use arrow_array::builder::BooleanBuilder;
 use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
 use arrow_schema::{DataType as ArrowType, Field, FieldRef};
 
-use super::StatisticsColumns;
-use super::column_builder::{ColumnBuilder, Side};
+use super::columns::StatisticsColumns;
+use super::leaf_builders::Columns;
+use super::leaf_builders::Kind;
 use super::one_pass::OnePass;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use super::text;
 use crate::Result;
-use crate::schema::PrimitiveType;
+use crate::schema::StructType;
+use arrow_array::StringArray;
 
 /// The statistics of a file as found in the log. The bytes are not validated.
 #[derive(Clone, Copy, Debug)]
@@ -46,54 +48,6 @@ pub struct StatisticsBuilder<'s> {
     escaped: OnePass<'s, true>,
     tight_bounds: BooleanBuilder,
     rows: usize,
-}
-
-/// The columns by index: the number of rows, then minimum, maximum and NULL count of each leaf. `None` if
-/// a leaf has no bounds.
-#[derive(Debug)]
-pub(super) struct Columns(pub(super) Vec<Option<ColumnBuilder>>);
-
-impl Columns {
-    pub(super) const NUM_RECORDS: usize = 0;
-
-    pub(super) fn new(schema: &StatisticsSchema, rows: usize) -> Self {
-        let count = || ColumnBuilder::new(PrimitiveType::Long, rows);
-        let mut columns = Vec::with_capacity(1 + 3 * schema.leaf_count());
-        columns.push(count());
-        schema.for_each_leaf(&mut |leaf| {
-            for side in [Side::Low, Side::High] {
-                let mut column = leaf.bounds.and_then(|bounds| ColumnBuilder::new(bounds, rows));
-                if let Some(column) = column.as_mut().filter(|_| leaf.was_float) {
-                    column.once_float = Some(side);
-                }
-                columns.push(column);
-            }
-            columns.push(count());
-        });
-        Self(columns)
-    }
-
-    /// The index of one kind of statistics of a leaf.
-    pub(super) fn place(kind: text::Kind, leaf: usize) -> usize {
-        1 + 3 * leaf
-            + match kind {
-                text::Kind::Min => 0,
-                text::Kind::Max => 1,
-                text::Kind::NullCount => 2,
-            }
-    }
-
-    fn take_back(&mut self, row: usize) {
-        self.0
-            .iter_mut()
-            .flatten()
-            .for_each(|column| column.take_back(row));
-    }
-
-    #[inline]
-    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut ColumnBuilder> {
-        self.0.get_mut(place)?.as_mut()
-    }
 }
 
 impl<'s> StatisticsBuilder<'s> {
@@ -147,16 +101,12 @@ impl<'s> StatisticsBuilder<'s> {
         for column in self.columns.0 {
             arrays.push(column.map(|column| column.finish(rows)).transpose()?);
         }
-        let mut columns = |kind: text::Kind| {
+        let mut columns = |kind: Kind| {
             assemble(&self.schema.fields, rows, &mut |leaf| {
                 arrays.get_mut(Columns::place(kind, leaf)).and_then(Option::take)
             })
         };
-        let (min, max, null_count) = (
-            columns(text::Kind::Min),
-            columns(text::Kind::Max),
-            columns(text::Kind::NullCount),
-        );
+        let (min, max, null_count) = (columns(Kind::Min), columns(Kind::Max), columns(Kind::NullCount));
         let num_records = arrays
             .get_mut(Columns::NUM_RECORDS)
             .and_then(Option::take)
@@ -181,6 +131,20 @@ impl<'s> StatisticsBuilder<'s> {
         // Invalid text does not change the default, tight bounds.
         let Some(text) = unescaped else { return true };
         text::read(&text, self.schema, &mut self.columns, self.rows)
+    }
+}
+
+impl StatisticsColumns {
+    /// Parses the statistics of each file; partition columns have none and must not be in `schema`.
+    pub fn parse(stats: &StringArray, schema: &StructType) -> Result<Self> {
+        let wanted = StatisticsSchema::all(schema, &|field| field.name.clone());
+        let mut builder = StatisticsBuilder::with_capacity(&wanted, stats.len());
+        for text in stats {
+            builder.push(text.map_or(StatisticsText::Absent, |text| {
+                StatisticsText::Plain(text.as_bytes())
+            }));
+        }
+        builder.finish()
     }
 }
 

@@ -1,9 +1,7 @@
 //! Statistics of many files as typed columns.
 
-use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray};
 
-use super::{StatisticsBuilder, StatisticsSchema, StatisticsText};
-use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
 /// Statistics of many files, one row per file, with the names and types of the schema; NULL if the
@@ -23,18 +21,6 @@ pub struct StatisticsColumns {
 }
 
 impl StatisticsColumns {
-    /// Parses the statistics of each file; partition columns have none and must not be in `schema`.
-    pub fn parse(stats: &StringArray, schema: &StructType) -> Result<Self> {
-        let wanted = StatisticsSchema::all(schema, &|field| field.name.clone());
-        let mut builder = StatisticsBuilder::with_capacity(&wanted, stats.len());
-        for text in stats {
-            builder.push(text.map_or(StatisticsText::Absent, |text| {
-                StatisticsText::Plain(text.as_bytes())
-            }));
-        }
-        builder.finish()
-    }
-
     /// Returns these statistics, and those of `other` for rows in which `present` is false.
     pub fn or_else(&self, present: &BooleanArray, other: &Self) -> Result<Self> {
         let choose = |ours: &ArrayRef, others: &ArrayRef| {

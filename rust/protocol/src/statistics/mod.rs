@@ -8,6 +8,7 @@ mod bounds;
 mod builder;
 mod column_builder;
 mod columns;
+mod leaf_builders;
 mod one_pass;
 mod ordinary;
 mod scanner;

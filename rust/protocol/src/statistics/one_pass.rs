@@ -5,11 +5,11 @@
 //! one comparison. Unusual text (white space, escapes, duplicate keys, arrays, invalid JSON) is left to
 //! the general parser.
 
-use super::builder::Columns;
+use super::leaf_builders::Columns;
+use super::leaf_builders::Kind;
 use super::ordinary::is_ordinary;
 use super::scanner::Scanner;
 use super::schema::{Part, StatisticsSchema, Wanted};
-use super::text::Kind;
 
 /// Maximum number of learnt keys per level, and maximum length of a key in bytes.
 const KEYS: usize = 4096;

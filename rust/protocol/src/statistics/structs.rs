@@ -13,8 +13,8 @@ use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 
 use super::builder::assemble;
 use super::column_builder::{Side, as_written};
+use super::leaf_builders::Kind;
 use super::schema::{Leaf, Part, Wanted};
-use super::text::Kind;
 use super::{StatisticsColumns, StatisticsSchema};
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};

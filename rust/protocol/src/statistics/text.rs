@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::builder::Columns;
+use super::leaf_builders::Columns;
+use super::leaf_builders::Kind;
 use super::schema::{Part, StatisticsSchema, Wanted};
 use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
@@ -29,17 +30,6 @@ pub struct Statistics<'a> {
     // An example in the protocol uses the plural.
     #[serde(borrow, alias = "nullCounts")]
     null_count: Option<&'a RawValue>,
-}
-
-/// The kind of statistics of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `minValues`
-    Min,
-    /// `maxValues`
-    Max,
-    /// `nullCount`
-    NullCount,
 }
 
 impl<'a> Statistics<'a> {
@@ -142,7 +132,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
                 let mut fields = HashMap::new();
                 while let Some((name, value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
                     if fields.insert(name.0, value).is_some() {
-                        return Err(serde::de::Error::custom("a field stands twice"));
+                        return Err(serde::de::Error::custom("a field occurs twice"));
                     }
                 }
                 Ok(Fields(fields))

@@ -339,7 +339,7 @@ proptest! {
 /// Ordinary statistics are parsed by the fast parser, escaped or not.
 #[test]
 fn the_ordinary_takes_the_quick_way() {
-    use super::builder::Columns;
+    use super::leaf_builders::Columns;
     use super::one_pass::OnePass;
     let table = schema();
     let wanted = StatisticsSchema::all(&table, &|field| field.name.clone());

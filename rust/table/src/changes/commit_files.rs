@@ -8,16 +8,16 @@
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
-use deltaic_log::changes::{CommitChanges, TableForm, ToldBy, read_commits};
+use deltaic_log::changes::{CommitChanges, ToldBy, read_commits};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::era::{Era, Last};
 use super::feed_schema::nullable;
+use super::file_columns::{FileColumns, Last};
 use super::plan::{ChangeOptions, plan_commits};
 use super::same_columns::ensure_same_columns;
 use super::version_plan::{base_context, context_of};
-use crate::read::Rows;
+use crate::scan::Rows;
 use crate::scan::{ScanTask, Selection, choose};
 
 /// The changes of one commit.
@@ -31,7 +31,7 @@ pub struct CommitFiles {
     /// One of the files that were removed with their rows.
     pub removed: Option<String>,
     /// Protocol and metadata of the table at this version.
-    after: TableForm,
+    after: TableConfiguration,
 }
 
 /// The options of a range of commits.
@@ -53,7 +53,9 @@ pub struct CommitFilesOptions {
 /// `before` is the commit before the first, if it was read: then the table's earlier state need not be looked up. Must
 /// be called inside a runtime.
 ///
-/// Errors: `VersionNotFound` if a commit is missing from the log; `TableNotFound` if the range replaces the table by
+/// # Errors
+///
+/// `VersionNotFound` if a commit is missing from the log; `TableNotFound` if the range replaces the table by
 /// another one; `SchemaMismatch` if a commit after `rows_as` changed the columns, or an older one has incompatible
 /// columns; `UnsupportedFeature` if a change feed is requested but the table has none.
 pub async fn commit_files(
@@ -66,7 +68,7 @@ pub async fn commit_files(
     let is_before = |version: Version| version.next().ok() == Some(options.first);
     let known = match before.filter(|before| is_before(before.version)) {
         Some(before) => Some(before.after.clone()),
-        None => is_before(rows_as.version()).then(|| TableForm::from(rows_as)),
+        None => is_before(rows_as.version()).then(|| rows_as.configuration().clone()),
     };
     let told_by = match options.feed {
         true => ToldBy::Commit,
@@ -80,7 +82,7 @@ pub async fn commit_files(
     };
     for commit in commits.iter().filter(|commit| commit.version > rows_as.version()) {
         let (before, after) = (&commit.before, &commit.after);
-        if !before.is(after) || commit.version == options.first {
+        if !before.is_same(after) || commit.version == options.first {
             ensure_same_table(after, rows_as, commit.version)
                 .and_then(|()| ensure_same_columns(after, &rows, commit.version))
                 .map_err(|error| error.with("table", location.uri()))?;
@@ -88,7 +90,7 @@ pub async fn commit_files(
     }
     let began_anew = |error: Error| match error.kind() {
         ErrorKind::SchemaMismatch => {
-            error.hint("start a new query, with a new checkpoint and startingVersion behind the change")
+            error.hint("start a new query, with a new checkpoint and a startingVersion after the change")
         }
         _ => error,
     };
@@ -99,15 +101,15 @@ pub async fn commit_files(
     .map_err(began_anew)
 }
 
-fn ensure_same_table(form: &TableForm, rows_as: &Snapshot, version: Version) -> Result<()> {
-    if form.metadata.id == rows_as.metadata().id {
+fn ensure_same_table(table: &TableConfiguration, rows_as: &Snapshot, version: Version) -> Result<()> {
+    if table.metadata().id == rows_as.metadata().id {
         return Ok(());
     }
     Err(Error::new(
         ErrorKind::TableNotFound,
         format!(
             "version {version} replaced the table by another one: its id is {}, and was {}",
-            form.metadata.id,
+            table.metadata().id,
             rows_as.metadata().id
         ),
     )
@@ -155,20 +157,20 @@ fn adds(
     output.to_arrow()?;
     let schema = rows.schema.clone();
     let mut base = base_context(rows_as.location(), rows, schema, output, options.allowed_roots);
-    let mut era: Option<Era> = None;
+    let mut columns: Option<FileColumns> = None;
     let mut files = Vec::with_capacity(commits.len());
     for commit in commits {
         let mut brought = without_files(&commit);
         // Columns of commits without files to read need not match.
         if !commit.adds.is_empty() {
-            let now = match era.take() {
-                Some(era) if era.holds(&commit.after) => era,
-                _ => Era::try_new(&commit.after, rows, commit.version)
+            let now = match columns.take() {
+                Some(columns) if columns.applies_to(&commit.after) => columns,
+                _ => FileColumns::try_new(&commit.after, rows, commit.version)
                     .map_err(|error| error.with("table", rows_as.location().uri()))?,
             };
             base.version = commit.version;
             let context = Arc::new(context_of(&base, &now, &[]));
-            era = Some(now);
+            columns = Some(now);
             let tasks = commit.adds.into_iter().map(|file| ScanTask {
                 context: Arc::clone(&context),
                 path: file.path,

@@ -9,8 +9,8 @@
 
 mod cancel;
 mod commit_files;
-mod era;
 mod feed_schema;
+mod file_columns;
 mod plan;
 mod same_columns;
 mod stream;

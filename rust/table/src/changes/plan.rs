@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use deltaic_log::TableLocation;
-use deltaic_log::changes::{CommitChanges, TableForm, ToldBy, read_changes};
+use deltaic_log::changes::{CommitChanges, ToldBy, read_changes};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::schema::StructType;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::era::{Era, Last};
 use super::feed_schema::{nullable, with_changes};
+use super::file_columns::{FileColumns, Last};
 use super::version_plan::{VersionPlan, base_context, plan_version};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::scan::{ScanTask, choose};
@@ -40,7 +40,9 @@ pub struct Changes {
 impl Changes {
     /// Reads the log of the range, without touching data files. Must be called inside a runtime.
     ///
-    /// Errors: `VersionNotFound` for a range that is not in the log, `UnsupportedFeature` if the table has no change
+    /// # Errors
+    ///
+    /// `VersionNotFound` for a range that is not in the log, `UnsupportedFeature` if the table has no change
     /// feed and changes are not inferred, `SchemaMismatch` if the versions have incompatible schemas, `InvalidArgument`
     /// for an unknown column.
     pub async fn plan(
@@ -55,7 +57,10 @@ impl Changes {
         };
         let log = read_changes(location, options.first, options.last, told_by, load).await?;
         // A column that became NOT NULL within the range may contain NULL in older files.
-        let is_one = log.commits.iter().all(|commit| commit.before.is(&commit.after));
+        let is_one = log
+            .commits
+            .iter()
+            .all(|commit| commit.before.is_same(&commit.after));
         let of_table = match is_one {
             true => log.end.schema().as_ref().clone(),
             false => nullable(log.end.schema()),
@@ -101,7 +106,9 @@ impl Changes {
 
     /// Returns the files to read, one task each.
     ///
-    /// Errors: `InvalidArgument` if inferred changes come from rewritten files, which can only be compared together.
+    /// # Errors
+    ///
+    /// `InvalidArgument` if inferred changes come from rewritten files, which can only be compared together.
     pub fn tasks(&self) -> Result<Vec<ScanTask>> {
         if self.versions.iter().any(|version| version.cancels) {
             return Err(Error::new(
@@ -141,17 +148,16 @@ pub(super) fn plan_commits(
     };
     output.to_arrow()?;
     let mut base = base_context(location, rows, schema, output, options.allowed_roots.clone());
-    let mut era: Option<Era> = None;
+    let mut columns: Option<FileColumns> = None;
     let mut versions = Vec::with_capacity(commits.len());
     for commit in commits {
-        let of = |form: &TableForm, known: Option<&Era>| match known {
-            Some(era) if era.holds(form) => Ok(era.clone()),
-            _ => {
-                Era::try_new(form, rows, commit.version).map_err(|error| error.with("table", location.uri()))
-            }
+        let of = |table: &TableConfiguration, known: Option<&FileColumns>| match known {
+            Some(columns) if columns.applies_to(table) => Ok(columns.clone()),
+            _ => FileColumns::try_new(table, rows, commit.version)
+                .map_err(|error| error.with("table", location.uri())),
         };
-        let before = of(&commit.before, era.as_ref());
-        let now = of(&commit.after, era.as_ref())?;
+        let before = of(&commit.before, columns.as_ref());
+        let now = of(&commit.after, columns.as_ref())?;
         // The previous columns of a commit that removes no file need not match.
         let before = if commit.removes.is_empty() {
             before.unwrap_or_else(|_| now.clone())
@@ -170,7 +176,7 @@ pub(super) fn plan_commits(
         }
         base.version = commit.version;
         versions.push(plan_version(&base, (&before, &now), commit, options.infer)?);
-        era = Some(now);
+        columns = Some(now);
     }
     Ok((base.output, versions))
 }

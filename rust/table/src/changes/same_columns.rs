@@ -1,19 +1,23 @@
 //! Checks that a table still has the columns with which a streaming reader started.
 
-use deltaic_log::changes::TableForm;
-use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::era::{Last, Names};
+use super::file_columns::{Last, Names};
 
 /// Verifies that a table has the expected columns at a version, in any order. Nullability and comments may differ.
 ///
-/// Errors: `SchemaMismatch` with the column.
-pub(super) fn ensure_same_columns(form: &TableForm, rows: &Last<'_>, version: Version) -> Result<()> {
-    let schema = form.metadata.schema()?;
+/// # Errors
+///
+/// `SchemaMismatch` with the column.
+pub(super) fn ensure_same_columns(
+    table: &TableConfiguration,
+    rows: &Last<'_>,
+    version: Version,
+) -> Result<()> {
+    let schema = table.schema()?;
     let names = Names {
-        era: ColumnMappingMode::of(&form.protocol, &form.metadata)?,
+        older: table.column_mapping()?,
         last: rows.column_mapping,
     };
     match difference(&schema, rows.schema, names, "") {
@@ -25,7 +29,7 @@ pub(super) fn ensure_same_columns(form: &TableForm, rows: &Last<'_>, version: Ve
         .with("version", version)
         .with("field", column.as_str())
         .hint(
-            "start the query again, from the same checkpoint: it goes on from there in the columns that the \
+            "start the query again, from the same checkpoint: it continues from there with the columns that the \
              table has by then",
         )),
     }

@@ -54,7 +54,7 @@ fn project(batch: &RecordBatch, names: &[String]) -> Result<RecordBatch> {
     let failed = |error: ArrowError| {
         Error::new(
             ErrorKind::CorruptData,
-            format!("the columns of a change cannot be told apart: {error}"),
+            format!("the columns of a change are ambiguous: {error}"),
         )
     };
     let places = names.iter().map(|name| batch.schema_ref().index_of(name));

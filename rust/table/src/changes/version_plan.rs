@@ -10,9 +10,9 @@ use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::era::{Era, Last};
+use super::file_columns::{FileColumns, Last};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
-use crate::read::Rows;
+use crate::scan::Rows;
 use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, row_id_field};
 
 /// The changes of one version.
@@ -27,7 +27,7 @@ pub(super) struct VersionPlan {
 /// Plans a version: from its recorded changes, or from the files that it added and removed.
 pub(super) fn plan_version(
     base: &ScanContext,
-    (before, now): (&Era, &Era),
+    (before, now): (&FileColumns, &FileColumns),
     commit: CommitChanges,
     infer: bool,
 ) -> Result<VersionPlan> {
@@ -47,7 +47,7 @@ pub(super) fn plan_version(
         (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
         (COMMIT_TIMESTAMP.to_owned(), Some(time)),
     ];
-    let context = |era: &Era, told: &[&str]| Arc::new(context_of(base, era, told));
+    let context = |columns: &FileColumns, told: &[&str]| Arc::new(context_of(base, columns, told));
     if !commit.cdc.is_empty() && !infer {
         let context = context(now, &[COMMIT_VERSION, COMMIT_TIMESTAMP]);
         let task = |cdc: Cdc| ScanTask {
@@ -178,12 +178,12 @@ pub(super) fn base_context(
     }
 }
 
-/// Returns the context of tasks that read files of an era. `told` names columns whose values are in the task, as
+/// Returns the context of tasks that read files written under one configuration. `told` names columns whose values are in the task, as
 /// partition values are.
-pub(super) fn context_of(base: &ScanContext, era: &Era, told: &[&str]) -> ScanContext {
+pub(super) fn context_of(base: &ScanContext, columns: &FileColumns, told: &[&str]) -> ScanContext {
     let mut context = base.clone();
-    context.column_mapping = era.column_mapping;
-    if let Some(schema) = &era.schema {
+    context.column_mapping = columns.column_mapping;
+    if let Some(schema) = &columns.schema {
         // The same columns, under other names in the files.
         let told = context.table_schema.fields.iter().skip(schema.fields.len());
         let fields = schema.fields.iter().chain(told).cloned();
@@ -199,7 +199,7 @@ pub(super) fn context_of(base: &ScanContext, era: &Era, told: &[&str]) -> ScanCo
         };
         context.table_schema = Arc::new(whole);
     }
-    context.partition_columns = era.partition_columns.clone();
+    context.partition_columns = columns.partition_columns.clone();
     context
         .partition_columns
         .extend(told.iter().map(|name| (*name).to_owned()));

@@ -170,7 +170,9 @@ fn unopened(error: &Error, otherwise: &'static Diagnosis) -> Finding {
 /// Returns the path of a live file's deletion vector, its location, and the number of bytes of the file that are
 /// needed; `None` for a file without a vector or with an inline vector.
 ///
-/// Errors: `CorruptLog` for an inline vector that cannot be decoded, `PathEscape` for a file outside of the table. An
+/// # Errors
+///
+/// `CorruptLog` for an inline vector that cannot be decoded, `PathEscape` for a file outside of the table. An
 /// invalid descriptor is reported by the check of the log.
 fn vector_of(location: &TableLocation, file: &FileEntry) -> Result<Option<(String, Path, u64)>> {
     let Some(vector) = file.deletion_vector.as_deref() else {

@@ -39,7 +39,9 @@ pub(super) struct FileUris {
 }
 
 impl FileUris {
-    /// Errors: `UnsupportedFeature` for a store that Hadoop does not support.
+    /// # Errors
+    ///
+    /// `UnsupportedFeature` for a store that Hadoop does not support.
     pub(super) fn of(table: &str) -> Result<Self> {
         let (scheme, rest) = table.split_once("://").unwrap_or(("file", ""));
         if let Some((_, hint)) = UNKNOWN_TO_HADOOP.iter().find(|(name, _)| *name == scheme) {
@@ -59,7 +61,9 @@ impl FileUris {
     /// Returns the URI of a file by its path in the store: writers percent-encode differently, so the path in the log
     /// was decoded, and is encoded again here.
     ///
-    /// Errors: `UnsupportedFeature` for a file that Spark treats as hidden, because it would silently skip its rows,
+    /// # Errors
+    ///
+    /// `UnsupportedFeature` for a file that Spark treats as hidden, because it would silently skip its rows,
     /// and for one that it cannot open.
     pub(super) fn of_file(&self, log_path: &str, place: &Path) -> Result<String> {
         let name = place.filename().unwrap_or_default();

@@ -16,7 +16,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, PruneReport};
-use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -51,17 +51,18 @@ impl HandOver {
     /// Plans a native scan of the files that may contain a row that matches the predicate; of all files without one.
     /// Looks up the sizes of local files and reads deletion vectors. Must be called inside a runtime.
     ///
-    /// Errors: `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
+    /// # Errors
+    ///
+    /// `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
     /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark skips.
-    pub async fn try_new(snapshot: &Snapshot, predicate: Option<&str>) -> Result<Self> {
+    pub async fn try_new(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Self> {
         let located = |error: Error| error.with("version", snapshot.version());
-        ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+        ensure_readable(snapshot.configuration())
             .map_err(|error| located(error.with("table", snapshot.location().uri())))?;
         ensure_data_columns(snapshot)?;
-        let bound = match predicate {
-            Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
-            None => None,
-        };
+        let bound = predicate
+            .map(|predicate| predicate.bind(snapshot.schema()))
+            .transpose()?;
         let (files, report) = snapshot.files(bound.as_ref()).await?;
         snapshot.ensure_partition_values(&files)?;
         snapshot.ensure_places_once(&files)?;

@@ -7,7 +7,9 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 /// Selects columns in the requested order. `a.b` is the struct `a` with only its field `b`; several fields of one
 /// struct become one column, at the position of the first.
 ///
-/// Errors: `InvalidArgument` for an unknown name, with the closest match, and for a duplicate.
+/// # Errors
+///
+/// `InvalidArgument` for an unknown name, with the closest match, and for a duplicate.
 pub(crate) fn choose(schema: &StructType, names: &[String]) -> Result<StructType> {
     let mut chosen = StructType::default();
     for name in names {

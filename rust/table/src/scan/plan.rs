@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
-use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::expr::{BoundPredicate, Predicate};
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::StructType;
@@ -14,16 +14,16 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::columns::choose;
 use super::row_ids;
+use super::rows::Rows;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
-use crate::read::Rows;
 
 /// The options of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct ScanOptions {
     /// The columns, in output order; all if `None`.
     pub columns: Option<Vec<String>>,
-    /// The predicate, as SQL text; all rows if `None`.
-    pub predicate: Option<String>,
+    /// The predicate; all rows if `None`.
+    pub predicate: Option<Predicate>,
     /// The maximum number of rows.
     pub limit: Option<usize>,
     /// The maximum number of rows per batch.
@@ -39,18 +39,20 @@ pub struct ScanOptions {
 /// A scan of a snapshot.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    pub(super) snapshot: Snapshot,
-    pub(super) context: Arc<ScanContext>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) context: Arc<ScanContext>,
     limit: Option<usize>,
 }
 
 impl Scan {
     /// Verifies that the columns and the predicate match the snapshot's schema. Does no I/O.
     ///
-    /// Errors: `InvalidArgument` for an unknown column, with the closest match; `InvalidPredicate` for a predicate that
+    /// # Errors
+    ///
+    /// `InvalidArgument` for an unknown column, with the closest match; `InvalidPredicate` for a predicate that
     /// does not match the schema.
     pub fn try_new(snapshot: Snapshot, options: ScanOptions) -> Result<Self> {
-        ensure_readable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(|error| {
+        ensure_readable(snapshot.configuration()).map_err(|error| {
             error
                 .with("table", snapshot.location().uri())
                 .with("version", snapshot.version())
@@ -73,9 +75,9 @@ impl Scan {
             None
         };
         let predicate = match options.predicate {
-            Some(text) => {
-                let bound = parse_predicate(&text)?.bind(&schema)?;
-                Some((text, bound))
+            Some(predicate) => {
+                let bound = predicate.bind(&schema)?;
+                Some((predicate, bound))
             }
             None => None,
         };
@@ -119,23 +121,28 @@ impl Scan {
         self.limit
     }
 
-    pub(super) fn bound(&self) -> Option<&BoundPredicate> {
+    pub(crate) fn bound(&self) -> Option<&BoundPredicate> {
         self.context.predicate.as_ref().map(|(_, bound)| bound)
     }
 
-    pub(super) async fn pruned(&self) -> Result<(Files, PruneReport)> {
+    #[tracing::instrument(target = "deltaic::scan", name = "plan scan", level = "info", skip_all, fields(table = self.context.location.uri(), version = self.context.version.as_i64(), files = tracing::field::Empty, after_partitions = tracing::field::Empty, after_statistics = tracing::field::Empty))]
+    pub(crate) async fn pruned(&self) -> Result<(Files, PruneReport)> {
         // The row count of files without columns may only be in the statistics.
         let statistics = match self.context.has_data_columns() {
             true => WithStatistics::None,
             false => WithStatistics::NumRecords,
         };
         let predicate = self.bound();
-        self.snapshot
-            .prune(Pruning {
-                predicate,
-                statistics,
-            })
-            .await
+        let pruning = Pruning {
+            predicate,
+            statistics,
+        };
+        let (files, report) = self.snapshot.prune(pruning).await?;
+        let span = tracing::Span::current();
+        span.record("files", report.files);
+        span.record("after_partitions", report.after_partitions);
+        span.record("after_statistics", report.after_statistics);
+        Ok((files, report))
     }
 
     /// Returns the files to read, one task each. Must be called inside a runtime.
@@ -145,7 +152,7 @@ impl Scan {
     }
 
     /// Returns the tasks that read these files.
-    pub(super) fn tasks_of(&self, files: &Files) -> Result<Vec<ScanTask>> {
+    pub(crate) fn tasks_of(&self, files: &Files) -> Result<Vec<ScanTask>> {
         self.snapshot.ensure_partition_values(files)?;
         self.snapshot.ensure_places_once(files)?;
         let task = |files: &FilesBatch, row: usize| {
@@ -224,13 +231,12 @@ impl Scan {
 /// `null_count`. Also returns the schema, for a result without files. Must be called inside a runtime.
 pub async fn list_files(
     snapshot: &Snapshot,
-    predicate: Option<&str>,
+    predicate: Option<&Predicate>,
     statistics: WithStatistics,
 ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
-    let bound = match predicate {
-        Some(text) => Some(parse_predicate(text)?.bind(snapshot.schema())?),
-        None => None,
-    };
+    let bound = predicate
+        .map(|predicate| predicate.bind(snapshot.schema()))
+        .transpose()?;
     let predicate = bound.as_ref();
     let (files, _) = snapshot
         .prune(Pruning {

@@ -1,13 +1,88 @@
 //! The residual predicate on the rows of a file, given its partition values.
 
-use arrow_array::{Array, RecordBatch};
-use deltaic_protocol::Result;
-use deltaic_protocol::expr::{BoundPredicate, evaluate};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::expr::{BoundPredicate, Scalar, evaluate};
+use deltaic_protocol::partition::value_of;
+use deltaic_protocol::schema::StructField;
+use deltaic_protocol::{Error, Result};
+
+use super::task::ScanTask;
+
+/// The values of the partition columns of a file, as arrays of one row each.
+pub(crate) type Constants = Vec<(String, ArrayRef)>;
+
+/// The partition values of a file, and what they leave of the predicate: known before the file is opened.
+pub(crate) struct Residual {
+    /// The partition values.
+    pub(crate) constants: Constants,
+    /// The residual predicate on the rows; `None` if all rows match.
+    pub(crate) predicate: Option<BoundPredicate>,
+}
+
+impl ScanTask {
+    /// Parses all partition values of the file, requested or not: an invalid one is an error.
+    pub(crate) fn residual(&self) -> Result<Residual> {
+        let context = &self.context;
+        let mut constants = Vec::new();
+        for name in &context.partition_columns {
+            if let Some(field) = context.table_schema.field(name) {
+                let in_log = StructField {
+                    name: name_in_log(field, context.column_mapping).to_owned(),
+                    ..field.clone()
+                };
+                let scalar = value_of(&in_log, &self.partition_values)?;
+                if let Some(primitive) = field.data_type.as_primitive() {
+                    constants.push((name.clone(), Scalar::to_array(scalar.as_ref(), primitive)));
+                }
+            }
+        }
+        let predicate = match &context.predicate {
+            Some((_, predicate)) => Some(residual(predicate, &row_of(&constants)?)?),
+            None => None,
+        };
+        Ok(Residual {
+            constants,
+            predicate: predicate.filter(|predicate| *predicate != BoundPredicate::Constant(Some(true))),
+        })
+    }
+}
+
+impl Residual {
+    /// Whether no row can match, whatever the file contains.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        let conjuncts = self.predicate.iter().flat_map(BoundPredicate::conjuncts);
+        let is_no = |part: &BoundPredicate| {
+            matches!(
+                part,
+                BoundPredicate::Constant(None) | BoundPredicate::Constant(Some(false))
+            )
+        };
+        conjuncts.into_iter().any(is_no)
+    }
+}
+
+/// Returns the partition values as a batch of one row.
+fn row_of(constants: &Constants) -> Result<RecordBatch> {
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = constants
+        .iter()
+        .map(|(name, one)| (Field::new(name, one.data_type().clone(), true), Arc::clone(one)))
+        .unzip();
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let schema = Arc::new(Schema::new(fields));
+    RecordBatch::try_new_with_options(schema, columns, &options).map_err(|error| {
+        let message = format!("the partition values do not form a batch: {error}");
+        Error::internal(message)
+    })
+}
 
 /// Replaces every part of the predicate that uses only these columns by its result; `values` has one row.
 ///
 /// For any values of the file's other columns, the result is TRUE for the same rows as the predicate.
-pub(crate) fn residual(predicate: &BoundPredicate, values: &RecordBatch) -> Result<BoundPredicate> {
+fn residual(predicate: &BoundPredicate, values: &RecordBatch) -> Result<BoundPredicate> {
     Ok(match predicate {
         BoundPredicate::And(parts) => joined(parts, values, true)?,
         BoundPredicate::Or(parts) => joined(parts, values, false)?,

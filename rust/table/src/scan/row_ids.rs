@@ -26,10 +26,12 @@ pub(crate) fn row_id_field() -> Option<StructField> {
 
 /// Returns the columns in which data files store the row ids and row commit versions of copied rows.
 ///
-/// Errors: `UnsupportedFeature` if row tracking is not enabled, `SchemaMismatch` if the table has a column of the same
+/// # Errors
+///
+/// `UnsupportedFeature` if row tracking is not enabled, `SchemaMismatch` if the table has a column of the same
 /// name.
 pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedColumns> {
-    let RowTracking::Enabled(columns) = RowTracking::of(snapshot.protocol(), snapshot.metadata())? else {
+    let RowTracking::Enabled(columns) = RowTracking::of(snapshot.configuration())? else {
         return Err(Error::new(
             ErrorKind::UnsupportedFeature,
             "row tracking is not enabled for the table, so its rows have no ids",
@@ -53,7 +55,9 @@ pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedCo
 
 /// Returns the names of the columns in which data files store the row ids and row commit versions of copied rows.
 ///
-/// Errors: those of a scan with row ids.
+/// # Errors
+///
+/// Those of a scan with row ids.
 pub fn row_columns(snapshot: &Snapshot) -> Result<(String, String)> {
     let columns = materialized_columns(snapshot).map_err(|error| {
         error

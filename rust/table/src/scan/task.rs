@@ -6,14 +6,14 @@ use std::sync::Arc;
 use deltaic_log::TableLocation;
 use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
+use deltaic_protocol::expr::{BoundPredicate, Predicate, parse_predicate};
 use deltaic_protocol::row_tracking::MaterializedColumns;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde::{Deserialize, Serialize};
 
+use super::rows::Rows;
 use super::{Selection, VariantAs};
-use crate::read::{Asked, Rows};
 
 /// The state that all tasks of a scan share.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct ScanContext {
     /// The columns in which files store row ids and row commit versions of copied rows; `None` if they are not
     /// requested.
     pub(crate) row_columns: Option<MaterializedColumns>,
-    pub(crate) predicate: Option<(String, BoundPredicate)>,
+    pub(crate) predicate: Option<(Predicate, BoundPredicate)>,
     pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
@@ -151,7 +151,7 @@ impl ScanTask {
     /// The residual predicate on the file's rows, as SQL text: the part of the scan's predicate that partition values
     /// do not decide. `None` if every row matches.
     pub fn predicate(&self) -> Result<Option<String>> {
-        Ok(Asked::of(self)?.predicate.map(|predicate| predicate.to_string()))
+        Ok(self.residual()?.predicate.map(|predicate| predicate.to_string()))
     }
 
     /// The output columns.
@@ -178,7 +178,10 @@ impl ScanTask {
                 .row_columns
                 .as_ref()
                 .map(|columns| (columns.row_id.clone(), columns.row_commit_version.clone())),
-            predicate: context.predicate.as_ref().map(|(text, _)| text.clone()),
+            predicate: context
+                .predicate
+                .as_ref()
+                .map(|(predicate, _)| predicate.text().to_owned()),
             batch_size: context.batch_size,
             variant: context.variant,
             path: self.path.clone(),
@@ -213,8 +216,9 @@ impl ScanTask {
         let table_schema = Arc::new(StructType::from_json(&wire.schema)?);
         let predicate = match wire.predicate {
             Some(text) => {
-                let bound = parse_predicate(&text)?.bind(&table_schema)?;
-                Some((text, bound))
+                let predicate = parse_predicate(&text)?;
+                let bound = predicate.bind(&table_schema)?;
+                Some((predicate, bound))
             }
             None => None,
         };

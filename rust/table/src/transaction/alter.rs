@@ -2,9 +2,9 @@
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
 
-use deltaic_log::transaction::{Proposal, Staging, form_of, stage, staged_form};
-use deltaic_protocol::change::{Form, TableChange};
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_log::transaction::{Proposal, Staging, stage};
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 
 use super::TableTransaction;
 use crate::alter::Rows;
@@ -26,7 +26,9 @@ impl TableTransaction {
     /// Files and changes can share a commit only if the changes do not affect how files are written: the table's name
     /// and description, the user's own properties and domains, and properties of log maintenance.
     ///
-    /// Errors: those of [`deltaic_log::transaction::alter`], except those of the commit; `ValueError` for a change that
+    /// # Errors
+    ///
+    /// Those of [`deltaic_log::transaction::alter`], except those of the commit; `ValueError` for a change that
     /// cannot share a commit with files.
     pub async fn alter(&mut self, changes: &[TableChange], allowed_roots: Vec<String>) -> Result<()> {
         if self.is_done() {
@@ -59,9 +61,8 @@ impl TableTransaction {
     }
 
     fn ensure_goes_with_files(&self, proposal: &Proposal) -> Result<()> {
-        let before = form_of(&self.snapshot);
-        let after = staged_form(proposal, before.clone());
-        match what_files_hang_on(&before, &after) {
+        let before = self.snapshot.configuration();
+        match what_files_hang_on(before, &proposal.applied_to(before)) {
             None => Ok(()),
             Some(what) => Err(self.located(
                 Error::new(
@@ -69,26 +70,25 @@ impl TableTransaction {
                     format!("files and another {what} do not go into one commit"),
                 )
                 .with("field", what)
-                .hint("change the table first, by table.alter, and write in a transaction behind it"),
+                .hint("change the table first, by table.alter, and write in a later transaction"),
             )),
         }
     }
 }
 
 /// Returns the first difference between two configurations that affects how files are written; `None` if there is none.
-fn what_files_hang_on(before: &Form, after: &Form) -> Option<String> {
-    if before.protocol != after.protocol {
+fn what_files_hang_on(before: &TableConfiguration, after: &TableConfiguration) -> Option<String> {
+    if before.protocol() != after.protocol() {
         return Some("protocol".to_owned());
     }
-    let (old, new) = (&before.metadata, &after.metadata);
+    let (old, new) = (before.metadata(), after.metadata());
     if (&old.schema_string, &old.partition_columns) != (&new.schema_string, &new.partition_columns) {
         return Some("schema".to_owned());
     }
     let keys = old.configuration.keys().chain(new.configuration.keys());
     let mut changed = keys.filter(|key| old.configuration.get(*key) != new.configuration.get(*key));
     let of_files = changed.find(|key| key.starts_with("delta.") && !OF_THE_LOG.contains(&key.as_str()));
-    let domains = before.domains.iter().chain(&after.domains);
-    let mut domains = domains.map(|domain| &domain.domain);
+    let mut domains = before.domains().keys().chain(after.domains().keys());
     let of_files = of_files.or_else(|| {
         domains.find(|name| name.starts_with("delta.") && before.domain(name) != after.domain(name))
     });
@@ -97,31 +97,33 @@ fn what_files_hang_on(before: &Form, after: &Form) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
+
     use super::*;
 
-    fn form(configuration: &[(&str, &str)], domains: &[&str]) -> Result<Form> {
+    fn table(configuration: &[(&str, &str)], domains: &[&str]) -> Result<TableConfiguration> {
         let configuration: serde_json::Map<_, _> = configuration
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).into()))
             .collect();
         let metadata = serde_json::json!({"id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
             "schemaString": "", "configuration": configuration});
-        let wrong = |error: serde_json::Error| Error::new(ErrorKind::Internal, error.to_string());
+        let wrong = |error: serde_json::Error| Error::internal(error.to_string());
         let domain = |name: &&str| serde_json::json!({"domain": name, "configuration": "", "removed": false});
-        Ok(Form {
-            protocol: serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)
-                .map_err(wrong)?,
-            metadata: serde_json::from_value(metadata).map_err(wrong)?,
-            domains: serde_json::from_value(domains.iter().map(domain).collect()).map_err(wrong)?,
-        })
+        let protocol: Protocol =
+            serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#).map_err(wrong)?;
+        let metadata: Metadata = serde_json::from_value(metadata).map_err(wrong)?;
+        let domains: Vec<DomainMetadata> =
+            serde_json::from_value(domains.iter().map(domain).collect()).map_err(wrong)?;
+        Ok(TableConfiguration::new(protocol, metadata).with_domains(domains))
     }
 
     #[test]
     fn files_go_with_what_they_are_not_written_by() -> Result<()> {
-        let plain = form(&[], &[])?;
-        let differs = |other: &Form| what_files_hang_on(&plain, other);
+        let plain = table(&[], &[])?;
+        let differs = |other: &TableConfiguration| what_files_hang_on(&plain, other);
         assert_eq!(
-            differs(&form(
+            differs(&table(
                 &[("mine", "1"), ("delta.checkpointInterval", "5")],
                 &["mine"]
             )?),
@@ -132,19 +134,24 @@ mod tests {
             "delta.constraints.a",
             "delta.dataSkippingNumIndexedCols",
         ] {
-            assert_eq!(differs(&form(&[(key, "1")], &[])?).as_deref(), Some(key));
+            assert_eq!(differs(&table(&[(key, "1")], &[])?).as_deref(), Some(key));
         }
         assert_eq!(
-            differs(&form(&[], &["delta.clustering"])?).as_deref(),
+            differs(&table(&[], &["delta.clustering"])?).as_deref(),
             Some("delta.clustering")
         );
         let mut other = plain.clone();
-        other.metadata.name = Some("n".to_owned());
+        let mut metadata = plain.metadata().clone();
+        metadata.name = Some("n".to_owned());
+        other.set_metadata(metadata.clone());
         assert_eq!(differs(&other), None);
-        other.metadata.partition_columns = vec!["p".to_owned()];
+        metadata.partition_columns = vec!["p".to_owned()];
+        other.set_metadata(metadata);
         assert_eq!(differs(&other).as_deref(), Some("schema"));
         other = plain.clone();
-        other.protocol.min_writer_version = 3;
+        let mut protocol = plain.protocol().clone();
+        protocol.min_writer_version = 3;
+        other.set_protocol(protocol);
         assert_eq!(differs(&other).as_deref(), Some("protocol"));
         Ok(())
     }

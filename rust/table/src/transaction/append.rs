@@ -1,18 +1,14 @@
 //! Stages appended rows, which are written to data files at once.
 
 use arrow_array::RecordBatchReader;
-use deltaic_log::TableLocation;
 use deltaic_protocol::Result;
 
 use super::TableTransaction;
-use crate::write::{OwnerProcess, TableWriter, Written, give_up, write_stream};
+use crate::write::{TableWriter, Written, write_stream};
 
 /// The data files that a transaction has written.
 #[derive(Default)]
 pub(super) struct Appended {
-    owner: OwnerProcess,
-    /// The files, by path relative to the table's root.
-    written: Vec<String>,
     /// The number of files.
     pub(super) files: usize,
     /// The number of rows.
@@ -22,21 +18,11 @@ pub(super) struct Appended {
 }
 
 impl Appended {
-    /// Deletes the written files, after it is certain that no commit names them.
-    pub(super) async fn abort(&mut self, location: &TableLocation) {
-        give_up(location, self.owner, std::mem::take(&mut self.written)).await;
-    }
-
     fn count(&mut self, written: &Written) {
         self.files += written.adds.len();
         self.rows += written.rows;
         let sizes = written.adds.iter().map(|add| add.size);
         self.bytes = sizes.fold(self.bytes, i64::saturating_add);
-    }
-
-    /// Keeps the written files.
-    pub(super) fn keep(&mut self) {
-        self.written.clear();
     }
 }
 
@@ -44,7 +30,9 @@ impl TableTransaction {
     /// Writes the rows of a stream to data files and stages them. Returns the number of rows. After a failure the files
     /// are deleted and the transaction is unchanged.
     ///
-    /// Errors: `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
     pub async fn append(&mut self, batches: Box<dyn RecordBatchReader + Send>) -> Result<u64> {
         if self.is_done() {
             return Ok(0); // without reading the stream
@@ -56,7 +44,7 @@ impl TableTransaction {
                 let rows = written.rows;
                 self.appended.count(&written);
                 self.proposal.adds.extend(written.adds);
-                self.appended.written.extend(writer.into_begun());
+                self.files.append(&writer.into_files());
                 Ok(rows)
             }
             Err(error) => {

@@ -1,7 +1,11 @@
 //! Commits everything that is staged, or nothing.
 
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
 use deltaic_log::transaction::{
-    Committed, DecidedBy, Gate, Operation, OperationDetails, Transaction, describe,
+    Committed, DecidedBy, Gate, Operation, OperationDetails, Planned, StagedFiles, Transaction, Vectors,
+    describe,
 };
 use deltaic_protocol::Result;
 use deltaic_protocol::features::{
@@ -9,62 +13,79 @@ use deltaic_protocol::features::{
 };
 
 use super::TableTransaction;
-use crate::write::names_no_file;
+
+/// What a transaction without staged changes does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfEmpty {
+    /// It commits nothing.
+    NoCommit,
+    /// It commits a version without changes.
+    Commit,
+}
 
 impl TableTransaction {
     /// Commits the staged changes, once; returns `None` if there are none. After a failure the table is unchanged and
     /// the written files are deleted, unless the outcome is unknown or another commit added a file of this one: then
     /// they may be live.
     ///
-    /// Errors: those of [`Transaction::commit`]; `ConstraintViolation` if added and removed files with
+    /// # Errors
+    ///
+    /// Those of [`Transaction::commit`]; `ConstraintViolation` if added and removed files with
     /// `dataChange=false` have different numbers of rows; `ValueError` in a child of `fork`.
     pub async fn commit(&mut self) -> Result<Option<Committed>> {
-        self.owner.ensure_current()?;
+        self.files.owner().ensure_current()?;
         if let Some(done) = self.done.take() {
             self.abandon().await;
             return Ok(Some(done));
         }
-        if self.proposal.is_empty() && self.options.app_transaction.is_none() {
-            return Ok(None);
-        }
-        let committed = match self.same_rows.ensure() {
-            Ok(()) => self.attempt().await,
-            Err(error) => Err(self.located(error)),
-        };
-        self.keeps_files = !names_no_file(&committed);
-        match &committed {
-            _ if !self.keeps_files => self.abandon().await,
-            Ok(committed) if !committed.skipped => {
-                self.appended.keep();
-                self.vectors.settle().await;
+        let snapshot = self.snapshot.clone();
+        match self.planned(&snapshot, IfEmpty::NoCommit) {
+            Ok(Some(planned)) => {
+                let (committed, are_kept) = planned.commit().await;
+                self.keeps_files = are_kept;
+                committed.map(Some)
             }
-            _ => {
-                self.appended.keep();
-                self.vectors.keep();
+            Ok(None) => Ok(None),
+            Err(error) => {
+                self.abandon().await;
+                Err(error)
             }
         }
-        committed.map(Some)
     }
 
     /// Abandons the transaction: nothing was committed, and the written files are deleted. In a child of `fork` nothing
     /// is deleted: the files belong to its parent.
     pub async fn abandon(&mut self) {
-        self.appended.abort(self.snapshot.location()).await;
-        self.vectors.abort().await;
+        self.files.delete().await;
     }
 
-    async fn attempt(&mut self) -> Result<Committed> {
-        let snapshot = self.snapshot.clone();
+    /// Takes everything that is staged as the plan of a commit on the version that was read.
+    pub(super) fn planned<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        if_empty: IfEmpty,
+    ) -> Result<Option<Planned<'a>>> {
+        let is_empty = self.proposal.is_empty() && self.options.app_transaction.is_none();
+        if is_empty && if_empty == IfEmpty::NoCommit {
+            return Ok(None);
+        }
+        self.same_rows.ensure().map_err(|error| self.located(error))?;
         let ((operation, details), gate) = (self.describe(), self.gate());
-        let mut transaction = Transaction::try_new(&snapshot, operation, gate)?;
+        let mut transaction = Transaction::try_new(snapshot, operation, gate)?;
         transaction.details = details;
         transaction.read = self.read.clone();
         transaction.proposal = std::mem::take(&mut self.proposal);
         transaction.proposal.operation = operation;
         transaction.proposal.decided_by = self.decided_by();
         transaction.options = self.options.clone();
-        transaction.vectors = Some(&self.vectors);
-        transaction.commit().await
+        // The commit decides about the files: the transaction must not delete them any more.
+        let none = Arc::new(StagedFiles::new(snapshot.location()));
+        Ok(Some(Planned {
+            transaction,
+            outputs: Vec::new(),
+            files: std::mem::replace(&mut self.files, none),
+            vectors: Some(Arc::clone(&self.vectors) as Arc<dyn Vectors>),
+        }))
     }
 
     /// Returns the support check for the staged changes.
@@ -77,14 +98,14 @@ impl TableTransaction {
         let removes_rows = removes.any(|remove| remove.data_change);
         match (self.vectors_added > 0, removes_rows, adds_files) {
             (true, _, false) => ensure_vectors_writable,
-            (true, _, true) => |protocol, metadata, schema| {
-                ensure_appendable(protocol, metadata, schema)?;
-                ensure_vectors_writable(protocol, metadata, schema)
+            (true, _, true) => |table| {
+                ensure_appendable(table)?;
+                ensure_vectors_writable(table)
             },
             (false, true, false) => ensure_removable,
-            (false, true, true) => |protocol, metadata, schema| {
-                ensure_appendable(protocol, metadata, schema)?;
-                ensure_removable(protocol, metadata, schema)
+            (false, true, true) => |table| {
+                ensure_appendable(table)?;
+                ensure_removable(table)
             },
             (false, false, _) => ensure_appendable,
         }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use deltaic_log::checkpoint::whole_adds;
 use deltaic_log::clock::now_ms;
-use deltaic_log::fault::caught;
 use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::features::ensure_vectors_writable;
@@ -22,13 +21,14 @@ impl TableTransaction {
     /// Stages the deletion of rows of live files, by position in the file, counted from 0. Returns how many of them
     /// were not yet deleted. A file without remaining rows is removed. All files are changed or none.
     ///
-    /// Errors: `UnsupportedFeature` if the table does not allow deletion vectors; `ConstraintViolation` if it is
+    /// # Errors
+    ///
+    /// `UnsupportedFeature` if the table does not allow deletion vectors; `ConstraintViolation` if it is
     /// append-only; `ValueError` with the `path` if it is not a live file, is already staged, has no such row, or has
     /// no `numRecords` in the log; `CorruptData` for a damaged vector.
     pub async fn delete_rows(&mut self, rows: BTreeMap<String, Vec<u64>>) -> Result<u64> {
         let snapshot = self.snapshot.clone();
-        ensure_vectors_writable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
-            .map_err(|error| self.located(error))?;
+        ensure_vectors_writable(snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() || rows.is_empty() {
             return Ok(0);
         }
@@ -63,7 +63,9 @@ impl TableTransaction {
         let wanted: Vec<VectorOf> = files.iter().filter_map(|(add, _)| of(add)).collect();
         let mut read = read_vectors(self.snapshot.location(), wanted).await?.into_iter();
         let vectors = files.iter().map(|(add, _)| match add.deletion_vector {
-            Some(_) => read.next().ok_or_else(caught),
+            Some(_) => read
+                .next()
+                .ok_or_else(|| Error::internal("a deletion vector was not read")),
             None => Ok(Arc::default()),
         });
         vectors.collect()
@@ -87,7 +89,11 @@ impl TableTransaction {
                 self.proposal.adds.push(Add {
                     data_change: true,
                     stats: Some(file.stats),
-                    deletion_vector: Some(descriptors.next().ok_or_else(caught)?),
+                    deletion_vector: Some(
+                        descriptors
+                            .next()
+                            .ok_or_else(|| Error::internal("a deletion vector was not written"))?,
+                    ),
                     ..file.add
                 });
                 self.vectors_added += 1;
@@ -121,7 +127,7 @@ impl Changed {
                 "the log does not say how many rows {:?} has, so it may get no deletion vector",
                 add.path
             ))
-            .hint("write the file anew without the rows, with its numRecords")
+            .hint("rewrite the file without the rows, with its numRecords")
         })?;
         if let Some(last) = positions.max()
             && last >= records

@@ -49,23 +49,33 @@ fn yes() -> bool {
     true
 }
 
-impl TableTransaction {
-    /// Stages files given as the text of a JSON array of [`GivenFile`]s; all of them or none. The transaction never
-    /// deletes them, whatever its outcome.
+impl GivenFile {
+    /// Parses the text of a JSON array of files.
     ///
-    /// Errors: `ValueError` with the `path` of a file that is already live or staged, does not exist, has another size,
+    /// # Errors
+    ///
+    /// `InvalidArgument` if the text is no such array.
+    pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
+        serde_json::from_str(text).map_err(|error| {
+            let message = format!("these are no files to add: {error}");
+            Error::new(ErrorKind::InvalidArgument, message)
+        })
+    }
+}
+
+impl TableTransaction {
+    /// Stages files that another engine wrote; all of them or none. The transaction never deletes them, whatever its
+    /// outcome.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` with the `path` of a file that is already live or staged, does not exist, has another size,
     /// or has invalid partition values or statistics; `PathEscape`; `UnsupportedFeature`; `StorageError`.
-    pub async fn add(&mut self, files: &str) -> Result<()> {
+    pub async fn add(&mut self, files: Vec<GivenFile>) -> Result<()> {
         let snapshot = self.snapshot.clone();
-        ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
+        ensure_appendable(snapshot.configuration())
             .and_then(|()| ensure_storable(snapshot.schema(), &snapshot.metadata().partition_columns))
             .map_err(|error| self.located(error))?;
-        let files: Vec<GivenFile> = serde_json::from_str(files).map_err(|error| {
-            Error::new(
-                ErrorKind::InvalidArgument,
-                format!("these are no files to add: {error}"),
-            )
-        })?;
         if self.is_done() {
             return Ok(());
         }

@@ -9,7 +9,9 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// Returns the live files at the given paths, in order, as replay provides them: without statistics and tags.
 ///
-/// Errors: `ValueError` with the first `path` that is not a live file.
+/// # Errors
+///
+/// `ValueError` with the first `path` that is not a live file.
 pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
     let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
     let mut wanted: HashMap<String, Option<Add>> = paths.iter().map(|path| (key(path), None)).collect();

@@ -11,26 +11,31 @@ mod live_files;
 mod operation;
 mod reads;
 mod remove;
+mod run;
 mod same_rows;
 
 pub use given_files::GivenFile;
 pub use operation::operation;
+pub use run::{Staging, append_stream, run_transaction};
+
+use std::sync::Arc;
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{CommitOptions, Committed, Operation, Proposal, ReadSet, already_done};
+use deltaic_log::transaction::{
+    CommitOptions, Committed, Operation, Proposal, ReadSet, StagedFiles, already_done,
+};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
 use self::append::Appended;
 use self::same_rows::SameRows;
-use crate::write::{OwnerProcess, UnitedVectors};
+use crate::write::UnitedVectors;
 
 /// A transaction in progress: it records what was read and what is staged. The table is unchanged before
 /// [`TableTransaction::commit`].
 ///
 /// Its methods must be called inside a multi-threaded runtime.
 pub struct TableTransaction {
-    owner: OwnerProcess,
     snapshot: Snapshot,
     options: CommitOptions,
     read: ReadSet,
@@ -38,11 +43,13 @@ pub struct TableTransaction {
     has_read_rows: bool,
     proposal: Proposal,
     appended: Appended,
+    /// The data files and vector files that were written.
+    files: Arc<StagedFiles>,
     /// The files added and removed with `dataChange=false`.
     same_rows: SameRows,
     /// The staged changes of protocol, metadata and domains.
     altered: Vec<TableChange>,
-    vectors: UnitedVectors,
+    vectors: Arc<UnitedVectors>,
     /// The number of files that got a deletion vector, and the number of rows deleted by these.
     vectors_added: u64,
     deleted_rows: u64,
@@ -55,14 +62,15 @@ pub struct TableTransaction {
 impl TableTransaction {
     /// Starts a transaction on a snapshot, without reads or staged changes.
     ///
-    /// Errors: `CorruptLog` if the table's metadata is inconsistent.
+    /// # Errors
+    ///
+    /// `CorruptLog` if the table's metadata is inconsistent.
     pub fn try_new(snapshot: Snapshot, operation: Operation, options: CommitOptions) -> Result<Self> {
-        let read = ReadSet::try_new(snapshot.protocol(), snapshot.metadata())
-            .map_err(|error| located(&snapshot, error))?;
+        let read = ReadSet::try_new(snapshot.configuration()).map_err(|error| located(&snapshot, error))?;
         let done = options.app_transaction.as_ref();
         let done = done.and_then(|app| already_done(&snapshot, app));
+        let files = Arc::new(StagedFiles::new(snapshot.location()));
         Ok(Self {
-            owner: OwnerProcess::current(),
             read,
             has_read_rows: false,
             proposal: Proposal {
@@ -72,7 +80,8 @@ impl TableTransaction {
             appended: Appended::default(),
             same_rows: SameRows::default(),
             altered: Vec::new(),
-            vectors: UnitedVectors::new(snapshot.location()),
+            vectors: Arc::new(UnitedVectors::new(snapshot.location(), &files)),
+            files,
             vectors_added: 0,
             deleted_rows: 0,
             done,

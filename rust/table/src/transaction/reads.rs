@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::Result;
-use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::expr::Predicate;
 
 use super::TableTransaction;
 use crate::scan::list_files;
@@ -15,14 +15,16 @@ impl TableTransaction {
     /// Records that the rows of a predicate were read, or all rows if `None`. The predicate's conditions on partition
     /// columns, and the files that may contain a matching row, narrow down what conflicts with a winning commit.
     ///
-    /// Errors: `InvalidPredicate`.
-    pub async fn read(&mut self, predicate: Option<&str>) -> Result<()> {
-        let Some(text) = predicate else {
+    /// # Errors
+    ///
+    /// `InvalidPredicate`.
+    pub async fn read(&mut self, predicate: Option<&Predicate>) -> Result<()> {
+        let Some(predicate) = predicate else {
             self.has_read_rows = true;
             self.read.read_whole_table();
             return Ok(());
         };
-        let bound = parse_predicate(text)?.bind(self.snapshot.schema())?;
+        let bound = predicate.bind(self.snapshot.schema())?;
         let (files, _) = self.snapshot.files(Some(&bound)).await?;
         self.has_read_rows = true;
         self.read.read_where(Some(&bound));
@@ -34,10 +36,12 @@ impl TableTransaction {
 
     /// Returns the files that may contain a row of the predicate, as [`list_files`]; records them as read.
     ///
-    /// Errors: `InvalidPredicate`.
+    /// # Errors
+    ///
+    /// `InvalidPredicate`.
     pub async fn files(
         &mut self,
-        predicate: Option<&str>,
+        predicate: Option<&Predicate>,
         statistics: WithStatistics,
     ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         self.read(predicate).await?;

@@ -15,7 +15,9 @@ impl TableTransaction {
     /// Stages the removal of live files with all of their rows; all of the files or none. With `dataChange=false` the
     /// caller must keep the rows, in files that are added.
     ///
-    /// Errors: `ConstraintViolation` if the table is append-only; `ValueError` with the `path` that is not a live file
+    /// # Errors
+    ///
+    /// `ConstraintViolation` if the table is append-only; `ValueError` with the `path` that is not a live file
     /// or is already staged; `UnsupportedFeature`.
     pub async fn remove(&mut self, paths: &[String], data_change: bool) -> Result<()> {
         let snapshot = self.snapshot.clone();
@@ -24,8 +26,7 @@ impl TableTransaction {
         } else {
             ensure_appendable
         };
-        gate(snapshot.protocol(), snapshot.metadata(), snapshot.schema())
-            .map_err(|error| self.located(error))?;
+        gate(snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() || paths.is_empty() {
             return Ok(());
         }

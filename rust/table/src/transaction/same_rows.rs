@@ -52,7 +52,9 @@ impl SameRows {
 
     /// Verifies that as many rows are added as are removed, as far as the statistics contain it.
     ///
-    /// Errors: `ConstraintViolation` with both numbers.
+    /// # Errors
+    ///
+    /// `ConstraintViolation` with both numbers.
     pub(super) fn ensure(&self) -> Result<()> {
         let as_many = match (self.coming.rows, self.going.rows) {
             (Some(coming), Some(going)) => coming == going,
@@ -72,6 +74,6 @@ impl SameRows {
             format!("without a change of data {going} go and {coming} come, which should be the same rows"),
         )
         .with("field", "dataChange")
-        .hint("say data_change=True of files that bring or take rows"))
+        .hint("set data_change=True for files that add or remove rows"))
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path
     let present = part.to_data().into_builder().nulls(None).build();
     present
         .map(arrow_array::make_array)
-        .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()).with("field", path))
+        .map_err(|error| Error::internal(error.to_string()).with("field", path))
 }
 
 /// The error for a NULL.

@@ -17,7 +17,9 @@ pub(super) fn is_index_without_name(column: &str) -> bool {
 /// Verifies that no column of the table would become NULL because pyarrow did not store its values: of a `RangeIndex` it
 /// keeps start, stop and step in the schema's metadata alone.
 ///
-/// Errors: `SchemaMismatch` with the column.
+/// # Errors
+///
+/// `SchemaMismatch` with the column.
 pub(super) fn ensure_no_index_lost(incoming: &Schema, table: &StructType) -> Result<()> {
     let Some(pandas) = incoming.metadata().get("pandas") else {
         return Ok(());

@@ -27,7 +27,9 @@ pub(crate) fn without_void(schema: &StructType, partition_columns: &[String]) ->
 
 /// Verifies that data files can hold rows of a table with this schema.
 ///
-/// Errors: `UnsupportedFeature` names the column: a variant, an empty struct, `void` where Parquet needs a type or where
+/// # Errors
+///
+/// `UnsupportedFeature` names the column: a variant, an empty struct, `void` where Parquet needs a type or where
 /// NULL is forbidden, or a table whose data columns are all `void`.
 pub(crate) fn ensure_storable(schema: &StructType, partition_columns: &[String]) -> Result<()> {
     let mut found = Ok(());

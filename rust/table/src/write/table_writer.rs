@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
+use deltaic_log::transaction::StagedFiles;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
@@ -14,10 +15,8 @@ use deltaic_protocol::properties::{DataFileForm, IndexedColumns, data_file_form,
 use deltaic_protocol::schema::StructType;
 use futures::StreamExt;
 
-use super::OwnerProcess;
 use super::check::Incoming;
 use super::data_file::DataFile;
-use super::give_up::give_up;
 use super::partition::{PartitionValues, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
@@ -41,14 +40,16 @@ pub struct Written {
 /// Writes rows of a table to data files. The table is unchanged until these are committed.
 pub struct TableWriter {
     location: Arc<TableLocation>,
-    owner: OwnerProcess,
     incoming: Incoming,
     splitter: Splitter,
     data_schema: StructType,
     indexed: IndexedColumns,
     form: DataFileForm,
     open: BTreeMap<PartitionValues, DataFile>,
-    begun: Vec<String>,
+    /// The files that were started.
+    files: StagedFiles,
+    /// The number of files that were started.
+    begun: usize,
     written: Written,
 }
 
@@ -60,7 +61,7 @@ impl TableWriter {
                 .with("table", snapshot.location().uri())
                 .with("version", snapshot.version())
         };
-        ensure_appendable(snapshot.protocol(), snapshot.metadata(), snapshot.schema()).map_err(located)?;
+        ensure_appendable(snapshot.configuration()).map_err(located)?;
         let partition_columns = &snapshot.metadata().partition_columns;
         ensure_storable(snapshot.schema(), partition_columns).map_err(located)?;
         let schema = without_void(snapshot.schema(), partition_columns);
@@ -74,14 +75,14 @@ impl TableWriter {
         };
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            owner: OwnerProcess::current(),
             incoming: Incoming::try_new(incoming, snapshot.schema(), partition_columns).map_err(located)?,
             splitter: Splitter::try_new(&schema, partition_columns)?,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
             form: data_file_form(snapshot.metadata()).map_err(located)?,
             open: BTreeMap::new(),
-            begun: Vec::new(),
+            files: StagedFiles::new(snapshot.location()),
+            begun: 0,
             written: Written::default(),
         })
     }
@@ -106,7 +107,7 @@ impl TableWriter {
             std::collections::btree_map::Entry::Vacant(slot) => {
                 let statistics =
                     FileStatistics::new(&self.data_schema, &self.indexed, self.form.string_prefix);
-                let (values, number) = (slot.key().clone(), self.begun.len());
+                let (values, number) = (slot.key().clone(), self.begun);
                 let file = DataFile::begin(
                     &self.location,
                     self.splitter.data_schema(),
@@ -115,7 +116,8 @@ impl TableWriter {
                     &self.form,
                     number,
                 )?;
-                self.begun.push(file.relative().to_owned());
+                self.files.add([file.relative().to_owned()]);
+                self.begun += 1;
                 slot.insert(file)
             }
         };
@@ -149,6 +151,7 @@ impl TableWriter {
     }
 
     /// Finishes all files; they are durable when this returns, and not yet committed.
+    #[tracing::instrument(target = "deltaic::commit", name = "write files", level = "info", skip_all, fields(files = tracing::field::Empty, rows = tracing::field::Empty))]
     pub async fn finish(&mut self) -> Result<Written> {
         let has_failed = &AtomicBool::new(false);
         let finish = |file: DataFile| async move {
@@ -178,24 +181,27 @@ impl TableWriter {
         if let Some(error) = failure {
             return Err(error);
         }
+        let span = tracing::Span::current();
+        span.record("files", self.written.adds.len());
+        span.record("rows", self.written.rows);
         Ok(std::mem::take(&mut self.written))
     }
 
     /// Deletes the written files, after a failure that guarantees that nothing was committed. A file that cannot be
     /// deleted remains as an unreferenced file.
     pub async fn abort(&mut self) {
-        if !self.owner.is_current() {
+        if !self.files.owner().is_current() {
             return;
         }
         while let Some((_, file)) = self.open.pop_first() {
             file.abort().await;
         }
-        give_up(&self.location, self.owner, std::mem::take(&mut self.begun)).await;
+        self.files.delete().await;
     }
 
-    /// Returns the files that were started, relative to the table's root, for a caller that may have to delete them.
-    pub(crate) fn into_begun(self) -> Vec<String> {
-        self.begun
+    /// Returns the files that were started, for a caller that may have to delete them.
+    pub(crate) fn into_files(self) -> StagedFiles {
+        self.files
     }
 }
 

@@ -6,13 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deltaic_log::TableLocation;
-use deltaic_log::fault::caught;
-use deltaic_log::transaction::{SharedFile, United, UnitedVector, Vectors, unite};
-use deltaic_protocol::Result;
+use deltaic_log::transaction::{SharedFile, StagedFiles, United, UnitedVector, Vectors, unite};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
+use deltaic_protocol::{Error, Result};
 
-use super::OwnerProcess;
-use super::give_up::give_up;
 use super::vector_file::{VectorsWritten, write_vectors};
 use crate::read::{VectorOf, read_vectors};
 
@@ -20,7 +17,7 @@ use crate::read::{VectorOf, read_vectors};
 #[derive(Debug)]
 pub(crate) struct UnitedVectors {
     location: Arc<TableLocation>,
-    owner: OwnerProcess,
+    files: Arc<StagedFiles>,
     written: Mutex<Written>,
 }
 
@@ -29,25 +26,24 @@ pub(crate) struct UnitedVectors {
 struct Written(BTreeMap<String, BTreeSet<String>>);
 
 impl Written {
-    fn push(&mut self, relative: String, paths: impl IntoIterator<Item = String>) {
-        let paths: BTreeSet<String> = paths.into_iter().collect();
-        self.supersede(&paths);
-        self.0.insert(relative, paths);
-    }
-
-    /// Marks earlier vectors of the data files as superseded.
-    fn supersede(&mut self, paths: &BTreeSet<String>) {
+    /// Forgets the earlier vectors of data files; returns the vector files that no data file needs any more.
+    fn supersede(&mut self, paths: &BTreeSet<String>) -> Vec<String> {
         for older in self.0.values_mut() {
             older.retain(|path| !paths.contains(path));
         }
+        let all = std::mem::take(&mut self.0);
+        let (superseded, needed) = all.into_iter().partition(|(_, paths)| paths.is_empty());
+        self.0 = needed;
+        BTreeMap::into_keys(superseded).collect()
     }
 }
 
 impl UnitedVectors {
-    pub(crate) fn new(location: &Arc<TableLocation>) -> Self {
+    /// No vectors yet; their files are added to the staged files.
+    pub(crate) fn new(location: &Arc<TableLocation>, files: &Arc<StagedFiles>) -> Self {
         Self {
             location: Arc::clone(location),
-            owner: OwnerProcess::current(),
+            files: Arc::clone(files),
             written: Mutex::default(),
         }
     }
@@ -59,28 +55,17 @@ impl UnitedVectors {
             relative,
             descriptors,
         } = write_vectors(&self.location, &bitmaps).await?;
-        let paths = vectors.iter().map(|(path, _)| path.clone());
-        self.with(|written| written.push(relative, paths));
+        self.files.add([relative.clone()]);
+        let paths: BTreeSet<String> = vectors.iter().map(|(path, _)| path.clone()).collect();
+        self.supersede(&paths);
+        self.with(|written| written.0.insert(relative, paths));
         Ok(descriptors)
     }
 
-    /// After the commit, deletes vector files whose vectors were all superseded before it: no action names them.
-    pub(crate) async fn settle(&self) {
-        let all = self.with(std::mem::take);
-        let superseded = all.0.into_iter().filter(|(_, paths)| paths.is_empty());
-        let superseded = superseded.map(|(relative, _)| relative);
-        give_up(&self.location, self.owner, superseded).await;
-    }
-
-    /// Deletes all vector files, after it is certain that no commit names one.
-    pub(crate) async fn abort(&self) {
-        let all = self.with(std::mem::take);
-        give_up(&self.location, self.owner, all.0.into_keys()).await;
-    }
-
-    /// Keeps the vector files, because a commit may name them.
-    pub(crate) fn keep(&self) {
-        drop(self.with(std::mem::take));
+    fn supersede(&self, paths: &BTreeSet<String>) {
+        for relative in self.with(|written| written.supersede(paths)) {
+            self.files.supersede(&relative);
+        }
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Written) -> T) -> T {
@@ -97,7 +82,11 @@ impl UnitedVectors {
         wanted.extend(file.base.as_ref().map(of));
         wanted.extend(file.mine.as_ref().map(of));
         let mut vectors = read_vectors(&self.location, wanted).await?.into_iter();
-        let mut next = || vectors.next().ok_or_else(caught);
+        let mut next = || {
+            vectors
+                .next()
+                .ok_or_else(|| Error::internal("a deletion vector was not read"))
+        };
         let winner = next()?;
         let base = file.base.as_ref().map(|_| next()).transpose()?;
         let base = base.unwrap_or_default();
@@ -109,11 +98,14 @@ impl UnitedVectors {
             return Ok(UnitedVector::Untouched);
         }
         if file.is_emptied_by(&united) {
-            self.with(|written| written.supersede(&BTreeSet::from([file.path.clone()])));
+            self.supersede(&BTreeSet::from([file.path.clone()]));
             return Ok(UnitedVector::Emptied);
         }
         let descriptors = self.write(&[(file.path.clone(), united)]).await?;
-        let descriptor = descriptors.into_iter().next().ok_or_else(caught)?;
+        let descriptor = descriptors
+            .into_iter()
+            .next()
+            .ok_or_else(|| Error::internal("a deletion vector was not written"))?;
         Ok(UnitedVector::Vector(descriptor))
     }
 }

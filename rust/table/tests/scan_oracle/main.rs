@@ -14,6 +14,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{Bitmap, z85};
+use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_table::read::{count, stream_scan};
 use deltaic_table::scan::{Scan, ScanOptions};
@@ -124,7 +125,7 @@ async fn one_agrees(
     let expected = expected.project(&places).expect("they are there");
     let options = ScanOptions {
         columns: Some(columns.iter().map(|name| (*name).to_owned()).collect()),
-        predicate: Some(text.clone()),
+        predicate: Some(parse_predicate(&text)?),
         batch_size: Some(batch_size),
         ..ScanOptions::default()
     };
@@ -221,7 +222,7 @@ async fn a_large_row_group_is_read_in_parts() -> Result<()> {
             // A single batch exceeds the limit of buffered bytes.
             let options = ScanOptions {
                 columns: Some(vec!["number".to_owned(), "nested".to_owned(), "long".to_owned()]),
-                predicate: text.map(str::to_owned),
+                predicate: text.map(|text| parse_predicate(text).expect("a predicate")),
                 batch_size: Some(500_000),
                 ..ScanOptions::default()
             };
@@ -291,7 +292,7 @@ async fn an_index_of_pages_that_makes_no_sense_is_passed_over() -> Result<()> {
         let (_folder, snapshots) = ways(table).await?;
         for snapshot in snapshots {
             let options = ScanOptions {
-                predicate: Some("id BETWEEN 50 AND 60".to_owned()),
+                predicate: Some(parse_predicate("id BETWEEN 50 AND 60")?),
                 ..ScanOptions::default()
             };
             let batches = read(&snapshot, options).await?;

@@ -92,7 +92,7 @@ async fn read(location: &Arc<TableLocation>) -> Result<Read> {
             .map(|sizes| sizes.as_primitive::<Int64Type>());
         assert!(sizes.is_some_and(|sizes| sizes.values().iter().all(|size| *size >= 0)));
         for row in 0..adds.len() {
-            assert!(keys.insert(adds.keys.key(row)), "a file stands twice");
+            assert!(keys.insert(adds.keys.key(row)), "a file is listed twice");
         }
     }
     drop(keys);

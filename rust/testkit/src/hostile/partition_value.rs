@@ -7,9 +7,8 @@ use arrow_array::builder::{MapBuilder, StringBuilder};
 use arrow_array::{Array, ArrayRef, MapArray};
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::expr::Scalar;
-use deltaic_protocol::partition::{
-    decode_path, encode_path, folder, parse_texts, parse_value, unreadable_texts,
-};
+use deltaic_protocol::partition::{folder, parse_texts, parse_value, unreadable_texts};
+use deltaic_protocol::path_encoding::{decode_path, encode_path};
 use deltaic_protocol::schema::{PrimitiveType, StructField};
 
 use super::memory::{Bound, bounded};

@@ -1,4 +1,4 @@
-//! What a plan deletes, and that any part of it leaves a log that can be read.
+//! Tests what a plan deletes, and that any part of it leaves a readable log.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::cleanup::deletion::Expired;
 use crate::cleanup::waves::waves;
 use crate::listing::LogFile;
 use crate::segment::version_range;
@@ -65,7 +66,7 @@ fn compacted(from: i64, to: i64) -> String {
     format!("{from:020}.{to:020}.compacted.json")
 }
 
-/// Ten commits with their checksums, and what else is given.
+/// Ten commits with their checksums, and the given extra files.
 fn ten(more: impl IntoIterator<Item = String>) -> Listing {
     let checksums = (0..10).map(|number| format!("{number:020}.crc"));
     listing((0..10).map(commit).chain(checksums).chain(more))
@@ -76,8 +77,8 @@ fn names(plan: &CleanupPlan) -> BTreeSet<String> {
     plan.deletions().map(name).collect()
 }
 
-/// Everything before the newest checkpoint that is old enough goes, and nothing from it on; with it go compaction files
-/// whose range begins at it or before.
+/// Everything before the newest checkpoint that is old enough is deleted, and nothing from it on; so are compaction
+/// files whose range begins at it or before.
 ///
 /// protocol: metadata-cleanup.1, checkpoints.3
 #[test]
@@ -107,7 +108,7 @@ fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
     Ok(())
 }
 
-/// A checkpoint at the cutoff is ideal, an older one will do, a newer one will not.
+/// A checkpoint at the cutoff is used, else an older one, never a newer one.
 ///
 /// protocol: metadata-cleanup.1
 #[test]
@@ -177,7 +178,7 @@ fn protected_checkpoints_go_all_at_once_or_not_at_all() -> Result<()> {
     Ok(())
 }
 
-/// Where commits behind the checkpoint are missing the log is damaged, and nothing of it is lost besides.
+/// If commits after the checkpoint are missing, the log is damaged and nothing is deleted.
 #[test]
 fn nothing_of_a_damaged_log_goes() {
     let names = (0..10).filter(|number| *number != 7).map(commit);
@@ -204,7 +205,7 @@ fn a_checkpoint_that_cannot_be_read_stands_for_nothing() -> Result<()> {
     Ok(())
 }
 
-/// Readers that go by the hint would miss the checkpoint that it names.
+/// Readers that follow the hint need the checkpoint that it names.
 #[test]
 fn the_checkpoint_that_the_hint_names_stays() -> Result<()> {
     let listing = ten([classic(2), classic(4), classic(6)]);
@@ -234,7 +235,7 @@ fn a_log_that_is_clean_is_left_alone() -> Result<()> {
     Ok(())
 }
 
-/// What a generated log has at a version.
+/// The files of a generated log at a version.
 #[derive(Clone, Copy, Debug)]
 enum Extra {
     Classic,
@@ -267,7 +268,7 @@ fn names_of(extra: Extra, number: i64) -> Vec<String> {
     }
 }
 
-/// Whether every version that a listing shows can be made of its files.
+/// Whether every version that a listing shows can be loaded from its files.
 fn all_can_be_read(listing: &Listing) -> bool {
     let Some((oldest, newest)) = version_range(listing) else {
         return false;
@@ -283,8 +284,8 @@ fn all_can_be_read(listing: &Listing) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Stopped in any wave, with any part of it done, a cleanup leaves a log whose versions can all be read, those from the
-    /// checkpoint on among them; done, it leaves nothing that is older.
+    /// Interrupted in any wave after any part of it, a cleanup leaves a log whose versions can all be read, including
+    /// those from the checkpoint on; when complete, it leaves nothing older.
     ///
     /// protocol: checkpoints.3, metadata-cleanup.1
     #[test]
@@ -293,7 +294,7 @@ proptest! {
         cutoff in 0i64..16, stop in any::<prop::sample::Index>(), mask in vec(any::<bool>(), 64),
     ) {
         let newest = first + length;
-        // A log that begins later begins at a checkpoint.
+        // A log that begins later must begin with a checkpoint.
         let start = (first > 0).then(|| classic(first));
         let extras = extras.iter().filter(|(at, _)| first + at <= newest);
         let extras = extras.flat_map(|(at, extra)| names_of(*extra, first + at));
@@ -328,7 +329,7 @@ proptest! {
     }
 }
 
-/// Whoever asks why a file goes or stays hears it, and hears each reason by its own words.
+/// Every reason to delete or retain a file has a distinct text.
 #[test]
 fn every_reason_has_its_words() {
     let goes = [
@@ -352,7 +353,7 @@ fn every_reason_has_its_words() {
     assert!(stays.iter().any(|words| words.contains('7')), "{stays:?}");
 }
 
-/// A checkpoint of the first version stands for that version alone, whose commit stays beside it.
+/// A checkpoint of version 0 replaces that version only; its commit is retained.
 #[test]
 fn of_a_log_that_is_cut_at_its_first_version_nothing_goes() -> Result<()> {
     let listing = ten([classic(0), compacted(1, 3)]);

@@ -13,7 +13,8 @@ use futures::FutureExt;
 
 use super::allowance::Allowance;
 use super::columns::{damaged, file_actions, parquet_failed, rows_of};
-use super::parquet::{ActionsFile, BATCH_ROWS, Batches, NO_SENSE};
+use super::parquet::{BATCH_ROWS, Batches, NO_SENSE};
+use crate::decode::ActionsFile;
 use crate::fault::caught_over_bytes;
 
 /// Batches have this fraction of replay's batch size, since statistics are large.

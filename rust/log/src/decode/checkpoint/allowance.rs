@@ -49,7 +49,7 @@ impl Allowance {
             left.checked_sub(bytes)
         });
         spent.map(|_| ()).map_err(|_| {
-            ParquetError::General("it stands for far more than a file of its size can hold".to_owned())
+            ParquetError::General("it decodes to far more than a file of its size can contain".to_owned())
         })
     }
 }

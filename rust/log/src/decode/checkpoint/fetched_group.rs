@@ -75,7 +75,7 @@ impl FetchedGroup {
             let skipped = usize::try_from(start.checked_sub(range.start)?).ok()?;
             (range.contains(&start) || range.start == start).then(|| bytes.slice(skipped..))
         });
-        held.ok_or_else(|| ParquetError::EOF("a page stands outside of its column".to_owned()))
+        held.ok_or_else(|| ParquetError::EOF("a page lies outside its column".to_owned()))
     }
 }
 

@@ -20,20 +20,21 @@ use deltaic_protocol::log_path::{CheckpointFormat, LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 pub(crate) use self::action_rows::conformed;
-pub use self::parquet::{ActionsFile, RowGroupPlace};
 
 use self::allowance::Allowance;
 use self::columns::damaged;
 use self::parquet::FileActions;
 use super::TableActions;
 use super::commits::decode_commit;
+use super::distinct::ensure_distinct;
 use super::file_batch::FileBatch;
 use super::large_file::{LARGE_BYTES, read_large};
+use crate::decode::ActionsFile;
 use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
-use crate::location::{Refused, TableLocation, without_secrets};
+use crate::location::{TableLocation, without_secrets};
 use crate::parquet_file::ParquetFile;
-use crate::reconcile::ensure_distinct;
+use crate::refused::Refused;
 use crate::segment::CheckpointFiles;
 use crate::store_error::store_error;
 
@@ -180,7 +181,7 @@ fn locate(error: Error, checkpoint: &CheckpointFiles) -> Error {
     error
         .with("path", path)
         .with("version", checkpoint.version)
-        .or_hint("the checkpoint is damaged: restore it, or the commits that it stands for, from a backup")
+        .or_hint("the checkpoint is damaged: restore it, or the commits that it replaces, from a backup")
 }
 
 fn groups_of(files: &[Arc<ActionsFile>]) -> impl Iterator<Item = (Arc<ActionsFile>, usize)> + '_ {
@@ -323,10 +324,10 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     file.fetch_tail().await.map_err(|error| match error {
         object_store::Error::NotFound { .. } => located(
             Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")
-                .hint("restore the sidecar, or the commits that the checkpoint stands for, from a backup"),
+                .hint("restore the sidecar, or the commits that the checkpoint replaces, from a backup"),
         ),
         other if Refused::of(&other) == Some(Refused::NoRegularFile) => {
-            located(damaged("what stands at a sidecar's place is no regular file"))
+            located(damaged("there is no regular file at the path of a sidecar"))
         }
         other => located(store_error(&other, &relative)),
     })?;
@@ -379,7 +380,7 @@ fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -
             .any(|file| file.holds(FileActions::Removes));
     if holds_files && has_sidecars {
         return Err(damaged(
-            "some of its file actions stand in sidecars and some do not",
+            "some of its file actions are in sidecars and some are not",
         ));
     }
     Ok(())

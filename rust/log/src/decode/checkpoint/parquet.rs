@@ -22,6 +22,8 @@ use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
 use super::fetched_group::FetchedGroup;
 use super::int96::with_microseconds;
 use super::one_action::{ensure_one_action, has_too_many, key_columns};
+use crate::decode::ActionsFile;
+use crate::decode::RowGroupPlace;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
 use crate::fault::caught_over_bytes;
@@ -80,25 +82,6 @@ const REMOVE_COLUMNS: [&str; 4] = [
     "remove.size",
     "remove.partitionValues",
 ];
-
-/// A file of actions with its footer.
-#[derive(Debug)]
-pub struct ActionsFile {
-    reader: ParquetFile,
-    metadata: ArrowReaderMetadata,
-    pub(super) relative: String,
-}
-
-/// The position of a batch in a file of actions, to read other columns of the same rows later.
-#[derive(Clone, Debug)]
-pub struct RowGroupPlace {
-    /// The file.
-    pub file: Arc<ActionsFile>,
-    /// The row group.
-    pub group: usize,
-    /// Index of the batch within the row group, in batches of replay's size.
-    pub ordinal: usize,
-}
 
 /// The actions of a row group.
 #[derive(Default)]

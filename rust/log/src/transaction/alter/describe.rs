@@ -1,15 +1,15 @@
-//! What the commit of a table change records, with delta-spark's parameters where it has such an operation.
+//! Operation and parameters that the commit of a table change records, as in delta-spark if it has the operation.
 
 use deltaic_protocol::change::{IfAbsent, TableChange};
-use deltaic_protocol::schema::evolution::Place;
 use deltaic_protocol::schema::{ColumnName, StructField, StructType};
+use deltaic_protocol::schema_evolution::Place;
 use serde_json::{Value, json};
 
 use crate::transaction::{Operation, OperationDetails};
 
 type Parameters = Vec<(&'static str, String)>;
 
-/// The operation of changes and its details: those of a single change, or a list of all of them.
+/// Returns the operation of changes and its parameters: those of a single change, or a list of all changes.
 #[must_use]
 pub fn describe(changes: &[TableChange]) -> (Operation, OperationDetails) {
     let mut told: Vec<(Operation, Parameters)> = changes.iter().map(one).collect();
@@ -151,7 +151,7 @@ fn within_path(within: Option<&ColumnName>, name: &str) -> String {
     ColumnName::from_parts(parts).to_string()
 }
 
-/// A field as the schema spells it, under its path.
+/// Returns a field as in the schema JSON, with its path as name.
 fn field_json(path: &str, field: &StructField) -> Value {
     let alone = StructType {
         fields: vec![field.clone()],

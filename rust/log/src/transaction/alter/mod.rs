@@ -1,4 +1,4 @@
-//! Changing what a table says of itself: the verb, which is done anew where another commit came between.
+//! Changes the configuration of a table, and computes the changes again after a concurrent commit.
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
 
@@ -9,7 +9,7 @@ mod statistics_there;
 
 pub use describe::describe;
 pub use prove::{Proved, RowProof};
-pub use stage::{Staging, form_of, stage_changes, staged_form};
+pub use stage::{Staging, stage_changes};
 
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::error::ContextValue;
@@ -18,22 +18,21 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use self::prove::{ensure_provable, fulfil};
 use super::attempts::default_deadline;
+use super::table_operation::{Planned, PreviousAttempt, RunPolicy, TableOperation, run};
 use super::{CommitOptions, Committed, Transaction};
-use crate::clock::now_ms;
 use crate::snapshot::Snapshot;
 
-/// Changes a table: all changes in their order and in one commit, or none of them. Where they change nothing, nothing is
-/// committed.
+/// Applies all changes to a table in order and in one commit, or none of them. Commits nothing if they have no effect.
 ///
-/// What the changes ask of the files that are there is proved or done first; what only the rows can tell is asked of
-/// `rows`. A change is a function of the version that it was made for. Where another commit changes the table
-/// meanwhile, the changes are made anew for the version that won, and any of them may now be wrong.
+/// Preconditions on existing files are checked or established first; those on row values are checked by `rows`. A
+/// change depends on the version to which it is applied. If another commit changes the table concurrently, the changes
+/// are computed again for the new version, and any of them may then be invalid.
 ///
 /// # Errors
 ///
-/// As [`change`](deltaic_protocol::change::change); `UnsupportedFeature` for a change that asks of the files what cannot be
-/// done or proved here; `ConstraintViolation` where rows break a new constraint; `CommitConflict` where the winners are as
-/// many as there may be or the changes are not to be made anew; `CommitUnknown` where the outcome could not be learnt.
+/// As [`change`](deltaic_protocol::change::change); `UnsupportedFeature` if a precondition on files can be neither
+/// checked nor established; `ConstraintViolation` if rows violate a new constraint; `CommitConflict` if the attempts
+/// are exhausted or the changes must not be computed again; `CommitUnknown` if the outcome could not be determined.
 pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
@@ -41,65 +40,69 @@ pub async fn alter(
     rows: Option<&dyn RowProof>,
 ) -> Result<Committed> {
     ensure_provable(changes)?;
-    let (operation, details) = describe(changes);
-    let mut current = snapshot.clone();
-    let mut left = options.max_attempts.max(1);
-    let deadline = options.deadline.unwrap_or_else(default_deadline);
-    let mut resolved = Vec::new();
-    loop {
-        let behind = current.version();
-        let mut transaction = Transaction::try_new(&current, operation, ensure_changeable)?;
-        transaction.details = details.clone();
-        transaction.options = CommitOptions {
-            max_attempts: left,
-            deadline: Some(deadline),
+    let policy = RunPolicy {
+        max_attempts: options.max_attempts.max(1),
+        deadline: Some(options.deadline.unwrap_or_else(default_deadline)),
+    };
+    let mut operation = Alter {
+        changes,
+        options: CommitOptions {
+            deadline: policy.deadline,
             ..options.clone()
-        };
+        },
+        rows,
+    };
+    run(snapshot.clone(), policy, &mut operation).await
+}
+
+/// Changes of a table's configuration as an operation.
+struct Alter<'c> {
+    changes: &'c [TableChange],
+    options: CommitOptions,
+    rows: Option<&'c dyn RowProof>,
+}
+
+impl TableOperation for Alter<'_> {
+    async fn plan<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        previous: Option<&PreviousAttempt>,
+    ) -> Result<Option<Planned<'a>>> {
+        if let Some(previous) = previous.filter(|previous| !previous.is_same_table()) {
+            return Err(previous.conflict().clone());
+        }
+        let (operation, details) = describe(self.changes);
+        let mut transaction = Transaction::try_new(snapshot, operation, ensure_changeable)?;
+        transaction.details = details;
+        transaction.options = self.options.clone();
+        // Each conflict is one lost proposal.
+        let lost = previous.map_or(0, PreviousAttempt::attempts);
+        transaction.options.max_attempts = self.options.max_attempts.saturating_sub(lost).max(1);
         let mut staging = Staging {
-            snapshot: &current,
+            snapshot,
             read: &mut transaction.read,
             proposal: &mut transaction.proposal,
         };
-        let duties = stage_changes(&mut staging, changes).map_err(|error| located(error, &current))?;
-        if staging.proposal.is_empty() && options.app_transaction.is_none() {
-            let now = now_ms();
-            return Ok(Committed {
-                conflicts_resolved: resolved,
-                ..Committed::skipped(behind, current.file_time_ms().unwrap_or(now))
-            });
+        let duties = stage_changes(&mut staging, self.changes).map_err(|error| located(error, snapshot))?;
+        if staging.proposal.is_empty() && self.options.app_transaction.is_none() {
+            return Ok(None);
         }
-        let fulfilled = fulfil(&mut staging, &duties, rows).await;
-        fulfilled.map_err(|error| located(error, &current))?;
-        let conflict = match transaction.commit().await {
-            Ok(mut committed) => {
-                resolved.append(&mut committed.conflicts_resolved);
-                committed.conflicts_resolved = resolved;
-                return Ok(committed);
-            }
-            Err(error) if options.row_level && may_be_made_anew(&error) => error,
-            Err(error) => return Err(error),
-        };
-        let id = current.metadata().id.clone();
-        current = current.refresh().await?;
-        if current.metadata().id != id {
-            // What was to be changed is not there any more.
-            return Err(conflict);
-        }
-        // A conflict follows a lost proposal.
-        left -= 1;
-        if left == 0 || current.version() == behind {
-            return Err(conflict);
-        }
-        resolved.push(format!("{}; the changes were made anew", conflict.what()));
+        let fulfilled = fulfil(&mut staging, &duties, self.rows).await;
+        fulfilled.map_err(|error| located(error, snapshot))?;
+        Ok(Some(Planned::without_files(transaction)))
+    }
+
+    fn may_plan_again(&self, conflict: &Error) -> bool {
+        self.options.row_level && is_of_configuration(conflict)
     }
 }
 
-/// Makes changes part of a transaction, and proves or does what they ask of the files that are there: of those of the
-/// version that was read, and not of what the transaction itself adds.
+/// Stages changes in a transaction, and checks or establishes their preconditions on the files of the read version, not
+/// on files that the transaction itself adds.
 ///
 /// # Errors
 ///
-/// As of [`alter`], but for those of the commit.
+/// As [`alter`], except for errors of the commit.
 pub async fn stage(
     staging: &mut Staging<'_>,
     changes: &[TableChange],
@@ -110,9 +113,9 @@ pub async fn stage(
     fulfil(staging, &duties, rows).await
 }
 
-/// Whether a conflict says no more than that the table is another one by now. An application that is at work twice is
-/// a matter for people.
-pub(super) fn may_be_made_anew(error: &Error) -> bool {
+/// Whether a change of the configuration may be planned again after a conflict. Not after a conflict on an application
+/// id: the application may be running twice, which requires user action.
+pub(super) fn is_of_configuration(error: &Error) -> bool {
     let is_of_application = error.context().iter().any(|(key, _)| *key == "app_id");
     matches!(error.kind(), ErrorKind::CommitConflict(kind) if kind != deltaic_protocol::Conflict::ConcurrentWrite)
         && !is_of_application

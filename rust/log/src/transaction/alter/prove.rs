@@ -1,6 +1,7 @@
-//! What a change asks of the files that are there: proved here, done here, or refused by name.
+//! Checks or establishes the preconditions of a change on existing files; others are rejected as unsupported.
 //!
-//! Protocol: *CHECK Constraints*, *Clustered Table*, *Row IDs*, *Deletion Vectors*; the proposal *Checkpoint Protection*.
+//! Protocol: *CHECK Constraints*, *Clustered Table*, *Row IDs*, *Deletion Vectors*; the proposal
+//! *Checkpoint Protection*.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,22 +18,24 @@ use crate::checkpoint::{
 };
 use crate::snapshot::{LoadOptions, Snapshot};
 
-/// How many checkpoints stand before a change that keeps readers from going behind it: one is enough as long as nothing
-/// happens to it.
+/// Number of checkpoints directly before a change, so that no reader needs earlier versions. One suffices unless it is
+/// damaged or lost.
 const CHECKPOINTS: i64 = 3;
 
-/// What becomes of a proof.
+/// Future result of a check.
 pub type Proved<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
-/// Looks at the rows of a table, for what the log alone does not tell.
+/// Checks the rows of a table for conditions that the log cannot show.
 pub trait RowProof: Send + Sync {
-    /// Proves that an expression is true for each row of a version.
+    /// Checks that an expression is true for every row of a version.
     ///
-    /// Errors: `ConstraintViolation` with the constraint's name where it is not.
+    /// # Errors
+    ///
+    /// `ConstraintViolation` with the name of the constraint if it is not.
     fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, expression: &'a str) -> Proved<'a>;
 }
 
-/// Proves that no change rests on what nobody here can prove or do.
+/// Rejects changes whose preconditions can be neither checked nor established.
 pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
     for change in changes {
         if let TableChange::DropFeature(name, Traces::Gone) = change {
@@ -46,7 +49,7 @@ pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
     Ok(())
 }
 
-/// Does or proves what some changes ask of the files.
+/// Checks or establishes the preconditions of changes on files.
 pub(super) async fn fulfil(
     staging: &mut Staging<'_>,
     duties: &[Duty],
@@ -54,7 +57,7 @@ pub(super) async fn fulfil(
 ) -> Result<()> {
     let snapshot = staging.snapshot;
     if !duties.is_empty() {
-        // What was proved holds for the files that are there; one that comes or goes meanwhile was not looked at.
+        // Only the files of the read version are checked; files that are concurrently added or removed are not.
         staging.read.rest_on_every_file();
     }
     for duty in duties {
@@ -65,7 +68,7 @@ pub(super) async fn fulfil(
                 None => {
                     return Err(unsupported(
                         "checkConstraints",
-                        format!("whether the rows satisfy the constraint {name} cannot be told from the log"),
+                        format!("the log does not show whether the rows satisfy the constraint {name}"),
                         "add the constraint by a verb that reads rows",
                     ));
                 }
@@ -86,7 +89,7 @@ pub(super) async fn fulfil(
     Ok(())
 }
 
-/// Whether a duty is about the log, which even a table without files has.
+/// Whether a precondition concerns the log, so that it also applies to a table without files.
 fn is_of_log(duty: &Duty) -> bool {
     matches!(
         duty,
@@ -94,7 +97,7 @@ fn is_of_log(duty: &Duty) -> bool {
     )
 }
 
-/// Brings the files that have no row ids again; the commit gives them theirs.
+/// Adds files without row ids again; the commit assigns the ids.
 async fn give_row_ids(staging: &mut Staging<'_>) -> Result<()> {
     let adds = whole_adds(staging.snapshot, None).await?;
     let without = adds
@@ -104,7 +107,7 @@ async fn give_row_ids(staging: &mut Staging<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Proves that no file uses a feature, or brings the files again without what it gave them.
+/// Checks that no file uses a feature, or adds the files again without the fields of the feature.
 async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
     let snapshot = staging.snapshot;
     match name {
@@ -135,7 +138,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
         }
         "v2Checkpoint" => {
             let written = write_checkpoint(snapshot, &CheckpointOptions::default()).await?;
-            let spec = checkpoint_spec(snapshot.protocol(), snapshot.metadata())?;
+            let spec = checkpoint_spec(snapshot.configuration())?;
             if spec == CheckpointSpec::V1 && is_classic(&written) {
                 return Ok(());
             }
@@ -145,7 +148,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
                 .with("path", written.path)
                 .hint("commit something else first: a checkpoint of the other kind is written then"))
         }
-        // The form says whether they are used: what it says no more, no file has.
+        // The configuration shows whether these are in use; files do not use them without it.
         "columnMapping" | "typeWidening" => Ok(()),
         _ if name == "variantShredding" && !has_variants(snapshot) => Ok(()),
         _ => Err(unsupported(
@@ -169,7 +172,7 @@ fn has_variants(snapshot: &Snapshot) -> bool {
     found
 }
 
-/// Writes checkpoints of the snapshot's version and of those right before it, as far as there are any.
+/// Writes checkpoints of the snapshot's version and of the versions directly before it, if they exist.
 async fn write_checkpoints(snapshot: &Snapshot) -> Result<()> {
     let options = CheckpointOptions::default();
     write_checkpoint(snapshot, &options).await?;
@@ -184,7 +187,7 @@ async fn write_checkpoints(snapshot: &Snapshot) -> Result<()> {
         let location = snapshot.location().clone();
         match Snapshot::load(location, Some(Version::try_new(version)?), load).await {
             Ok(older) => write_checkpoint(&older, &options).await.map(|_| ())?,
-            // Nobody can go behind what is not there.
+            // No reader can need a version that does not exist.
             Err(error) if error.kind() == ErrorKind::VersionNotFound => break,
             Err(error) => return Err(error),
         }

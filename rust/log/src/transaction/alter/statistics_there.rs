@@ -1,4 +1,4 @@
-//! Whether every file has the statistics that clustering goes by.
+//! Checks that every file has the statistics that clustering requires.
 //!
 //! Protocol: *Writer Requirements for Clustered Table*, *Per-file Statistics*.
 
@@ -11,9 +11,11 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::snapshot::{Pruning, Snapshot, WithStatistics};
 
-/// Proves that every file says of each column how many rows are NULL, and between which values the others lie.
+/// Checks that every file has `numRecords` and, unless it is 0, `nullCount` and a minimum or maximum of each column.
 ///
-/// Errors: `SchemaMismatch` with the column as `field` and the `path` of a file that does not.
+/// # Errors
+///
+/// `SchemaMismatch` with the column as `field` and the `path` of a file that does not.
 pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName]) -> Result<()> {
     let (files, _) = snapshot
         .prune(Pruning {
@@ -32,7 +34,7 @@ pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName
                 let (Some(rows), Some(nulls)) = (rows, nulls) else {
                     return rows != Some(0);
                 };
-                // Nothing lies between two bounds where every row is NULL, and NaN is no bound.
+                // No bounds exist if every row is NULL, and floats may have none because NaN is not a bound.
                 let has = |side| leaf(side, column).is_some_and(|side| is_float(side) || side.is_valid(*row));
                 nulls < rows && !(has(&told.min) || has(&told.max))
             });
@@ -52,7 +54,7 @@ pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName
     Ok(())
 }
 
-/// The values of a column in a struct of statistics.
+/// Returns the values of a column in a struct of statistics.
 fn leaf<'a>(side: &'a ArrayRef, column: &ColumnName) -> Option<&'a ArrayRef> {
     let mut found = side;
     for part in column.parts() {

@@ -3,12 +3,15 @@
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Version};
 
-use super::MOST_UNANSWERED;
 use crate::location::TableLocation;
 use crate::transaction::Winner;
 
+/// How often a version is proposed without a definitive response, in addition to the retries of the store's client.
+/// `max_attempts` counts lost proposals, which are normal under contention.
+pub(super) const MOST_UNANSWERED: usize = 10;
+
 /// The outcome is unknown: a proposal of this version may have been committed, or still be.
-pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
+pub(super) fn unknown(location: &TableLocation, version: Version, error: &Error) -> Error {
     Error::new(
         ErrorKind::CommitUnknown,
         format!("No definitive response to the commit request: version {version} may or may not be this commit: {error}"),
@@ -18,38 +21,59 @@ pub(in crate::transaction) fn unknown(location: &TableLocation, version: Version
     .hint("look at the table's history before you run the operation again")
 }
 
+/// The outcome of a creation is unknown.
+pub(super) fn creation_unknown(location: &TableLocation, error: &Error) -> Error {
+    Error::new(
+        ErrorKind::CommitUnknown,
+        format!("No definitive response to the commit request: the table may or may not have been created: {error}"),
+    )
+    .with("path", location.uri())
+    .with("version", Version::ZERO)
+    .hint("open the table to see whether it was created")
+}
+
+/// The table to create exists.
+pub(super) fn exists(location: &TableLocation) -> Error {
+    Error::new(ErrorKind::TableExists, "a table already exists here")
+        .with("path", location.uri())
+        .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")
+}
+
 /// The deadline passed. Other writers won `won` versions, the latest of which is `base`.
-pub(super) fn out_of_time(location: &TableLocation, base: Version, won: usize) -> Error {
+pub(super) fn out_of_time(location: &TableLocation, base: Option<Version>, won: usize) -> Error {
     let what = match won {
         0 => "the deadline passed before the commit was proposed".to_owned(),
         1 => "the deadline passed, and another writer had won a version".to_owned(),
         won => format!("the deadline passed, and other writers had won {won} versions in a row"),
     };
-    Error::new(ErrorKind::CommitConflict(Conflict::ConcurrentWrite), what)
-        .with("table", location.uri())
-        .with("version", base)
-        .hint("run the operation again, or give it more time")
+    conflict(location, base, what).hint("run the operation again, or give it more time")
 }
 
 /// The maximum number of proposals lost to other writers.
-pub(super) fn outrun(location: &TableLocation, base: Version, lost: usize) -> Error {
+pub(super) fn outrun(location: &TableLocation, base: Option<Version>, lost: usize) -> Error {
     let what = match lost {
         1 => "another writer committed the proposed version first".to_owned(),
         lost => format!("{lost} proposals were lost to other writers, each of a newer version"),
     };
-    Error::new(ErrorKind::CommitConflict(Conflict::ConcurrentWrite), what)
-        .with("table", location.uri())
-        .with("version", base)
-        .hint("run the operation again, or raise max_attempts")
+    conflict(location, base, what).hint("run the operation again, or raise max_attempts")
+}
+
+fn conflict(location: &TableLocation, base: Option<Version>, what: String) -> Error {
+    let error =
+        Error::new(ErrorKind::CommitConflict(Conflict::ConcurrentWrite), what).with("table", location.uri());
+    match base {
+        Some(base) => error.with("version", base),
+        None => error,
+    }
 }
 
 /// Warning that a commit may not survive a power failure.
-pub(in crate::transaction) fn not_synced(version: Version, why: &str) -> String {
+pub(super) fn not_synced(version: Version, why: &str) -> String {
     format!("version {version} is committed, but may be lost if the power fails now: {why}")
 }
 
 /// Error for a commit whose version may precede a gap left by log cleanup.
-pub(in crate::transaction) fn not_shown(version: Version, newest: Version) -> Error {
+pub(super) fn not_shown(version: Version, newest: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,
         format!(
@@ -83,7 +107,7 @@ pub(super) fn not_to_be_seen(version: Version) -> Error {
 pub(super) fn no_commit(version: Version) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        "something that is no commit stands where the next one should be",
+        "there is something other than a commit file at the path of the next commit",
     )
     .with("path", LogPath::commit(version))
     .with("version", version)

@@ -1,23 +1,24 @@
-//! The conflict matrix: a column of named checks, in the order in which one conflict goes before another.
+//! The conflict matrix: named checks, in order of precedence.
 //!
-//! A file counts by its path and whatever its vector. What a winner is checked against is the proposal as it was rebased
-//! over the winners before it.
+//! Files are compared by path, regardless of their deletion vectors. A winning commit is checked against the
+//! proposal as rebased over the winning commits before it.
 
 use std::collections::HashSet;
 
 use deltaic_protocol::row_tracking;
 
-use super::Conflict;
 use super::attempt::{Attempt, Case};
 use super::metadata_change::hindrance;
-use super::protocol_change::dropped_feature;
+use super::shared_files::shared_files;
 use crate::changes::PartitionValues;
 use crate::transaction::Winner;
+use crate::transaction::conflict_cause::Conflict;
+use crate::transaction::dropped_feature::dropped_feature;
 use crate::transaction::proposal::key_of;
-use crate::transaction::row_level::{SharedFile, shared_files};
+use crate::transaction::row_level::SharedFile;
 use crate::transaction::winner::WinnerFile;
 
-/// A check of the matrix by its name.
+/// A check of the matrix, with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Rule {
     Protocol,
@@ -34,9 +35,9 @@ pub(in super::super) enum Rule {
 
 type Check = fn(&Case<'_>) -> Result<(), Conflict>;
 
-/// The checks: the first that finds a conflict names it.
+/// The checks in order: the first conflict that is found is reported.
 const CHECKS: [(Rule, Check); 10] = [
-    // Before all others: whoever sees this conflict must not delete the file, because it is live.
+    // First, because after this conflict the writer must not delete the file: it is live.
     (Rule::AddedTwice, added_twice),
     (Rule::Protocol, protocol),
     (Rule::FeatureDrop, feature_drop),
@@ -49,16 +50,16 @@ const CHECKS: [(Rule, Check); 10] = [
     (Rule::RemovedTwice, removed_twice),
 ];
 
-/// Checks a proposal against a commit that won its version.
+/// Checks a proposal against the winning commit of its version.
 ///
-/// There is no conflict where no file comes back. The files that do are changed by both: there is none if
-/// [`unite`](crate::transaction::unite) finds for each of them that the rows are disjoint, and else the one that the file
-/// holds.
+/// Without a conflict, returns the files whose rows both commits delete. For each of them, there is no conflict if
+/// [`unite`](crate::transaction::unite) finds that the rows are disjoint; otherwise the conflict is the one in the
+/// returned file.
 pub fn check(attempt: &Attempt<'_>, winner: &Winner) -> Result<Vec<SharedFile>, Conflict> {
     check_without(&[], attempt, winner)
 }
 
-/// The same without some rules: what they are good for is shown by what goes wrong then.
+/// As [`check`], but without some rules: the tests of the models show what each rule prevents.
 pub(in super::super) fn check_without(
     without: &[Rule],
     attempt: &Attempt<'_>,
@@ -79,7 +80,7 @@ pub(in super::super) fn check_without(
     Ok(shared)
 }
 
-/// A new protocol is followed where it takes nothing away and we can do what it asks, unless we change it too.
+/// A new protocol is compatible if it removes nothing, deltaic supports it, and this commit does not change it too.
 fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
     let Some(new) = &case.winner.protocol else {
         return Ok(());
@@ -90,35 +91,33 @@ fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
             why,
         })
     };
-    let form = &case.attempt.base.form;
+    let table = &case.attempt.base.table;
     if case.attempt.mine.protocol.is_some() {
         return changed("this operation changes it, too".to_owned());
     }
-    if let Some(gone) = dropped_feature(&form.protocol, new) {
+    if let Some(gone) = dropped_feature(table.protocol(), new) {
         return changed(format!("it has the feature {gone} no more"));
     }
-    let metadata = case.winner.metadata.as_ref().unwrap_or(&form.metadata);
-    let judged = metadata
-        .schema()
-        .and_then(|schema| (case.attempt.gate)(new, metadata, &schema));
+    let after = table.after(Some(new), case.winner.metadata.as_ref(), &case.winner.domains);
+    let judged = after.schema().and_then(|_| (case.attempt.gate)(&after));
     judged.or_else(|error| changed(error.what().to_owned()))
 }
 
-/// Who drops a feature must prove against every winner that the table does without it.
+/// A commit that drops a feature must verify for each winning commit that the table does not use the feature.
 fn feature_drop(case: &Case<'_>) -> Result<(), Conflict> {
     let Attempt { mine, base, .. } = *case.attempt;
     let version = case.winner.version;
     let drops = mine
         .protocol
         .as_ref()
-        .is_some_and(|new| dropped_feature(&base.form.protocol, new).is_some());
+        .is_some_and(|new| dropped_feature(base.table.protocol(), new).is_some());
     if drops && mine.drop_proved_at.is_none_or(|proved| proved < version) {
         return Err(Conflict::DropUnproved { version });
     }
     Ok(())
 }
 
-/// New metadata are followed where nothing but allowed properties changed, unless we change them too.
+/// New metadata is compatible if only allowed properties changed and this commit does not change metadata too.
 fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
     let Some(new) = &case.winner.metadata else {
         return Ok(());
@@ -129,20 +128,20 @@ fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
             field,
         })
     };
-    if case.attempt.base.form.metadata.id != new.id {
+    if case.attempt.base.table.metadata().id != new.id {
         return changed("id".to_owned());
     }
     if case.attempt.mine.metadata.is_some() {
         return changed("this operation changes them, too".to_owned());
     }
-    // Marks of identity columns matter to those who generate values, and these bring metadata.
+    // Identity column state concerns only writers that generate values, and those change metadata themselves.
     if case.winner.is_identity_only {
         return Ok(());
     }
-    hindrance(case.protocol(), &case.attempt.base.form.metadata, new).map_or(Ok(()), changed)
+    hindrance(case.protocol(), case.attempt.base.table.metadata(), new).map_or(Ok(()), changed)
 }
 
-/// Two words for one domain do not go together; row ids are handed out anew.
+/// Two changes of one domain conflict; row ids are assigned again instead.
 fn domains(case: &Case<'_>) -> Result<(), Conflict> {
     let Attempt { mine, read, .. } = *case.attempt;
     let is_ours = |name: &str| read.has_domain(name) || mine.domains.iter().any(|ours| ours.domain == name);
@@ -156,7 +155,7 @@ fn domains(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// Who has read how far an application has come must not commit once it has gone on, however far.
+/// A commit that read an application's version conflicts with any newer version of it.
 fn applications(case: &Case<'_>) -> Result<(), Conflict> {
     let mut txns = case.winner.txns.iter();
     match txns.find(|txn| case.attempt.read.has_app_id(&txn.app_id)) {
@@ -169,8 +168,8 @@ fn applications(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// Row ids cannot be taken away while they are given. The statistics that a file's new action needs are not at hand, so
-/// files that got an id meanwhile are not taken care of here.
+/// Row ids cannot be removed while another commit assigns them. The statistics that a new action of a file needs are
+/// not available here, so files that got ids concurrently cannot be updated.
 fn row_ids(case: &Case<'_>) -> Result<(), Conflict> {
     let winner = case.winner;
     let gives = |file: &WinnerFile| file.base_row_id.is_some() || file.default_row_commit_version.is_some();
@@ -182,7 +181,7 @@ fn row_ids(case: &Case<'_>) -> Result<(), Conflict> {
     Ok(())
 }
 
-/// No file came that would have been read.
+/// The winning commit added no file that this commit would have read.
 fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
     if !case.counts_added_files() {
         return Ok(());
@@ -201,8 +200,9 @@ fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// No file came that we bring as well: its rows would be there once, whatever of them is deleted meanwhile. A file that we
-/// bring again goes first, and who gives or takes row ids brings no row.
+/// The winning commit added no file that this commit adds too: the file's rows would exist once, even if one of the
+/// commits deleted some. Does not apply to a file that this commit removes and adds again, nor to assigning or removing
+/// row ids.
 fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
     let (mine, winner) = (case.attempt.mine, case.winner);
     let is_about_row_ids =
@@ -223,7 +223,7 @@ fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// No file went that was read.
+/// The winning commit removed no file that this commit read.
 fn removed_and_read(case: &Case<'_>) -> Result<(), Conflict> {
     let is_of_whole_table = case.attempt.read.is_of_whole_table();
     let mut paths = case.winner.removes.iter().map(|file| file.path.as_str());
@@ -231,7 +231,7 @@ fn removed_and_read(case: &Case<'_>) -> Result<(), Conflict> {
     found.map_or(Ok(()), |path| Err(case.removed_and_read(path)))
 }
 
-/// No file went that we remove.
+/// The winning commit removed no file that this commit removes.
 fn removed_twice(case: &Case<'_>) -> Result<(), Conflict> {
     let removes = case.attempt.mine.removes.iter();
     let ours: HashSet<String> = removes.map(|remove| key_of(&remove.path)).collect();

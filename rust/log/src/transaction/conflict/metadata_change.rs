@@ -1,6 +1,7 @@
-//! Which changes of a winner's metadata a commit that has none can follow: properties that ask nothing of files that are
-//! written already, and what column mapping notes in the schema.
+//! Metadata changes of a winning commit that are compatible with a commit that does not change metadata: properties
+//! that do not concern existing files, and the column mapping metadata of the schema.
 
+use deltaic_protocol::TableConfiguration;
 use std::collections::BTreeSet;
 
 use deltaic_protocol::actions::{Metadata, Protocol};
@@ -8,7 +9,7 @@ use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::{DataType, StructType};
 
-/// A property that a winner set.
+/// A property that the winning commit set.
 struct Change<'a> {
     protocol: &'a Protocol,
     old: &'a Metadata,
@@ -18,7 +19,7 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Set to true where the table supports the feature.
+    /// Whether the property is set to true and the table supports the feature.
     fn turns_on(&self, feature: &str) -> bool {
         is_true(Some(self.value)) && supports_for_writers(self.protocol, feature)
     }
@@ -28,23 +29,23 @@ impl Change<'_> {
     }
 }
 
-/// Whether a change of a property can be followed.
+/// Whether a property change is compatible.
 type MayChange = fn(&Change<'_>) -> bool;
 
-/// The properties that may change, and where each of them may. None may be taken away.
+/// The properties that may change, each with its condition. Removing a property is never compatible.
 #[rustfmt::skip] // a table: one row a line
 const ALLOWED: &[(&str, MayChange)] = &[
-    // Rows are numbered from then on; the commit says that it kept no ids.
+    // Rows have ids from then on; this commit records that it kept no row ids.
     ("delta.enableRowTracking", |change| change.turns_on("rowTracking")),
     ("delta.rowTracking.materializedRowIdColumnName", |change| is_true(change.new.property("delta.enableRowTracking"))),
     ("delta.rowTracking.materializedRowCommitVersionColumnName", |change| is_true(change.new.property("delta.enableRowTracking"))),
-    // Physical names are the names that the files have.
+    // The physical names are those in the existing files.
     ("delta.columnMapping.mode", |change| change.maps_columns()),
     ("delta.columnMapping.maxColumnId", |_| true),
-    // A commit may do without vectors where it could write some.
+    // Deletion vectors are optional for a commit.
     ("delta.enableDeletionVectors", |change| change.turns_on("deletionVectors")),
     ("delta.checkpointPolicy", |change| change.value == "v2" && supports_for_writers(change.protocol, "v2Checkpoint")),
-    // The time of a commit is set at each attempt.
+    // The in-commit timestamp is set for each attempt.
     ("delta.enableInCommitTimestamps", |change| change.turns_on("inCommitTimestamp")),
     ("delta.inCommitTimestampEnablementVersion", is_new),
     ("delta.inCommitTimestampEnablementTimestamp", is_new),
@@ -60,7 +61,7 @@ fn is_true(value: Option<&str>) -> bool {
     value.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
 }
 
-/// The first field or property whose change a commit without metadata cannot follow; none where it can follow all.
+/// Returns the first field or property whose change is incompatible; `None` if all changes are compatible.
 pub(super) fn hindrance(protocol: &Protocol, old: &Metadata, new: &Metadata) -> Option<String> {
     for (field, is_same) in [
         ("id", old.id == new.id),
@@ -99,17 +100,18 @@ pub(super) fn hindrance(protocol: &Protocol, old: &Metadata, new: &Metadata) -> 
     (!schema_may_change).then(|| "schemaString".to_owned())
 }
 
-/// Whether column mapping by names came to a table that had none.
+/// Whether column mapping by name was enabled in a table without it.
 fn turns_mapping_on(protocol: &Protocol, old: &Metadata, new: &Metadata) -> bool {
-    let was = ColumnMappingMode::of(protocol, old);
-    let is = ColumnMappingMode::of(protocol, new);
+    let mode =
+        |metadata: &Metadata| TableConfiguration::new(protocol.clone(), metadata.clone()).column_mapping();
+    let (was, is) = (mode(old), mode(new));
     matches!(
         (was, is),
         (Ok(ColumnMappingMode::None), Ok(ColumnMappingMode::Name))
     ) && supports_for_writers(protocol, "columnMapping")
 }
 
-/// Whether both schemas are the same one but for what column mapping notes in it, and that was turned on.
+/// Whether the schemas differ only in column mapping metadata, and column mapping was enabled.
 fn only_mapping_changed(protocol: &Protocol, old: &Metadata, new: &Metadata) -> bool {
     let (Ok(mut before), Ok(mut after)) = (old.schema(), new.schema()) else {
         return false;
@@ -122,7 +124,7 @@ fn only_mapping_changed(protocol: &Protocol, old: &Metadata, new: &Metadata) -> 
     before == after && turns_mapping_on(protocol, old, new)
 }
 
-/// What column mapping notes of a field.
+/// Column mapping metadata of a field.
 const NOTES: [&str; 5] = [
     "delta.columnMapping.id",
     "delta.columnMapping.physicalName",

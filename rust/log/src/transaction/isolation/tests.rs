@@ -1,4 +1,4 @@
-//! What a table promises, and what each commit needs of it.
+//! Tests of isolation levels of tables and commits.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ fn proposal(operation: &str, change: impl FnOnce(&mut Proposal)) -> Proposal {
     proposal
 }
 
-/// The table of levels: what the commit holds, and what it needs on a table of either level.
+/// Each row: a commit, and the level it needs on a `Serializable` and on a `WriteSerializable` table.
 #[test]
 fn a_commit_that_changes_no_row_needs_snapshot_isolation() {
     let domain = |name: &str| DomainMetadata {
@@ -172,7 +172,10 @@ fn levels_are_parsed_by_their_names() {
 
 #[test]
 fn a_blind_append_adds_and_has_read_nothing() -> Result<()> {
-    let none = ReadSet::try_new(&protocol(), &metadata(None))?;
+    let none = ReadSet::try_new(&deltaic_protocol::TableConfiguration::new(
+        protocol(),
+        metadata(None),
+    ))?;
     let append = proposal("WRITE", |p| p.adds.push(file(true)));
     assert!(is_blind_append(&append, &none));
     assert!(is_blind_append(&proposal("SET TBLPROPERTIES", |_| ()), &none));

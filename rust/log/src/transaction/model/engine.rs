@@ -66,11 +66,11 @@ pub(super) struct Engine {
 impl Engine {
     pub(super) fn new() -> Self {
         let base = Base {
-            version: version(0),
+            next: version(1),
             ..base(protocol(&[]), metadata(&["p"], &[]))
         };
-        let of_partition = ["p = 0", "p = 1"].map(|text| predicate(text, &base.form.metadata));
-        let unread = ReadSet::try_new(&base.form.protocol, &base.form.metadata).expect("they go together");
+        let of_partition = ["p = 0", "p = 1"].map(|text| predicate(text, base.table.metadata()));
+        let unread = ReadSet::try_new(&base.table).expect("they go together");
         Self {
             base,
             unread,
@@ -161,7 +161,7 @@ impl Engine {
             mine,
             read,
             base: Base {
-                version: version(i64::try_from(read_at).expect("it is small")),
+                next: version(i64::try_from(read_at + 1).expect("it is small")),
                 ..self.base.clone()
             },
             new_files: changes.added,
@@ -186,7 +186,7 @@ impl Transaction {
             base: &self.base,
             level,
             granularity: rules.granularity,
-            gate: |_, _, _| Ok(()),
+            gate: |_| Ok(()),
         };
         let Ok(shared) = check_without(&rules.without, &attempt, winner) else {
             return false;

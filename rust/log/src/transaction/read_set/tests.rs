@@ -1,5 +1,6 @@
-//! What was read, by partitions, files, applications and domains.
+//! Tests of read sets of partitions, files, applications and domains.
 
+use deltaic_protocol::actions::{Metadata, Protocol};
 use deltaic_protocol::expr::parse_predicate;
 use serde_json::json;
 
@@ -25,7 +26,8 @@ fn read_set(partitioned: bool, physical: Option<&str>) -> Result<(ReadSet, Metad
         reader_features: None,
         writer_features: None,
     };
-    Ok((ReadSet::try_new(&protocol, &metadata)?, metadata))
+    let table = TableConfiguration::new(protocol, metadata.clone());
+    Ok((ReadSet::try_new(&table)?, metadata))
 }
 
 fn values(pairs: &[(&str, Option<&str>)]) -> PartitionValues {
@@ -52,19 +54,19 @@ fn partition_predicates_tell_what_was_read() -> Result<()> {
         (&["p = 1"], file(None, Some("a")), false),
         (&["p IS NULL"], file(None, Some("a")), true),
         (&["p IS NULL"], file(Some(""), Some("a")), true),
-        // Predicates of two reads: either may have read it.
+        // With two reads, a file matches if either predicate matches.
         (&["p = 1", "q = 'b'"], file(Some("2"), Some("b")), true),
         (&["p = 1", "q = 'b'"], file(Some("2"), Some("a")), false),
         (&["p = 1 AND q = 'b'"], file(Some("1"), Some("a")), false),
-        // Columns of data narrow nothing.
+        // Conjuncts on data columns do not narrow the read.
         (&["x = 7"], file(Some("2"), Some("a")), true),
         (&["p = 1 AND x = 7"], file(Some("2"), Some("a")), false),
         (&["p = 1 AND x = 7"], file(Some("1"), Some("a")), true),
         (&["p = 1 OR x = 7"], file(Some("2"), Some("a")), true),
-        // What cannot be read was read.
+        // Files with unreadable partition values always match.
         (&["p = 1"], file(Some("one"), Some("a")), true),
         (&["p = 1"], values(&[("q", Some("a"))]), true),
-        // Nothing was asked.
+        // No read was recorded.
         (&[], file(Some("1"), Some("a")), false),
     ] {
         assert_eq!(
@@ -110,7 +112,7 @@ fn the_first_of_many_is_found() -> Result<()> {
     Ok(())
 }
 
-/// A mapped table's log has the physical name of a partition column, its predicates the name.
+/// With column mapping, `partitionValues` uses physical names and predicates use logical names.
 #[test]
 fn partition_values_are_found_by_their_physical_names() -> Result<()> {
     let (mut read, metadata) = read_set(true, Some("col-9"))?;

@@ -1,5 +1,6 @@
-//! A proposal that fits behind a winner becomes one for the version after it. Its actions name versions, row ids and
-//! times, so what was written for one attempt is never the commit of another.
+//! Rebases a proposal over a winning commit, for the version after it.
+//!
+//! Actions contain versions, row ids and timestamps, so the commit content of one attempt is never reused for another.
 
 mod row_ids;
 mod stamps;
@@ -10,103 +11,98 @@ pub use row_ids::hand_out_row_ids;
 pub use stamps::stamp_in_commit_timestamp;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
+use deltaic_protocol::actions::DomainMetadata;
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::row_tracking::{self, RowTracking};
-use deltaic_protocol::{Result, Version};
+use deltaic_protocol::{Result, TableConfiguration, Version};
 
 use super::proposal::key_of;
 use super::{Proposal, Winner};
-use crate::changes::TableForm;
 
-/// What a proposal stands on: the version that was read, and later the last winner that it was rebased over.
+/// The base of a proposal: the read version, or the last winning commit over which it was rebased; for the first commit
+/// of a table the new table itself.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// The version.
-    pub version: Version,
-    /// The table's protocol and metadata as of it.
-    pub form: TableForm,
-    /// The highest row id that was handed out; none where none was.
+    /// The version to propose: the one after the base.
+    pub next: Version,
+    /// The table configuration at the base version.
+    pub table: TableConfiguration,
+    /// The highest assigned row id; `None` if none was assigned.
     pub high_water_mark: Option<i64>,
-    /// The version's time in milliseconds since the epoch: its in-commit timestamp, or that of its file.
+    /// Timestamp of the version in milliseconds since the epoch: its in-commit timestamp, or that of its file.
     pub timestamp_ms: i64,
-    /// Whether row tracking was enabled by a winner, so that the rows that we copied have lost their ids.
+    /// Whether a winning commit enabled row tracking, so that rows copied by the proposal have lost their ids.
     pub lost_row_ids: bool,
 }
 
 impl Base {
-    /// Whether a commit behind this version has an in-commit timestamp.
+    /// The version itself; `None` if there is no table yet.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        self.next.previous()
+    }
+
+    /// Whether a commit after this version has an in-commit timestamp.
     pub(super) fn stamps(&self, mine: &Proposal) -> Result<bool> {
-        let times = InCommitTimestamps::of(self.protocol(mine), self.metadata(mine))?;
+        let times = InCommitTimestamps::of(&mine.applied_to(&self.table))?;
         Ok(times != InCommitTimestamps::Disabled)
     }
 
-    /// The protocol as the commit leaves it.
-    fn protocol<'a>(&'a self, mine: &'a Proposal) -> &'a Protocol {
-        mine.protocol.as_ref().unwrap_or(&self.form.protocol)
-    }
-
-    /// The metadata as the commit leaves them.
-    fn metadata<'a>(&'a self, mine: &'a Proposal) -> &'a Metadata {
-        mine.metadata.as_ref().unwrap_or(&self.form.metadata)
-    }
-
-    /// Goes on to a winner: its protocol and metadata, its high water mark, its time.
+    /// Advances to a winning commit: its version, protocol, metadata, high water mark and timestamp.
     fn go_on(&mut self, winner: &Winner) -> Result<()> {
-        let enables_rows = |form: &TableForm| {
-            RowTracking::of(&form.protocol, &form.metadata)
-                .map(|rows| matches!(rows, RowTracking::Enabled(_)))
+        let enables_rows = |table: &TableConfiguration| {
+            RowTracking::of(table).map(|rows| matches!(rows, RowTracking::Enabled(_)))
         };
-        let were_enabled = enables_rows(&self.form)?;
-        if let Some(protocol) = &winner.protocol {
-            self.form.protocol = Arc::new(protocol.clone());
-        }
-        if let Some(metadata) = &winner.metadata {
-            self.form.metadata = Arc::new(metadata.clone());
-        }
-        self.lost_row_ids |= !were_enabled && enables_rows(&self.form)?;
+        let were_enabled = enables_rows(&self.table)?;
+        self.table = self.table.after(
+            winner.protocol.as_ref(),
+            winner.metadata.as_ref(),
+            &winner.domains,
+        );
+        self.lost_row_ids |= !were_enabled && enables_rows(&self.table)?;
         self.high_water_mark = winner.high_water_mark()?.or(self.high_water_mark);
-        // Properties that do not parse fail a commit that does not correct them when it is stamped.
-        let has_times = InCommitTimestamps::of(&self.form.protocol, &self.form.metadata)
-            .is_ok_and(|times| times != InCommitTimestamps::Disabled);
+        // Invalid properties fail the commit later, when it is stamped, unless it corrects them.
+        let has_times =
+            InCommitTimestamps::of(&self.table).is_ok_and(|times| times != InCommitTimestamps::Disabled);
         self.timestamp_ms = match winner.in_commit_timestamp {
             Some(timestamp_ms) if has_times => timestamp_ms,
-            // The time of a file can be earlier than the commit before it: clocks differ, and so do copies.
+            // A modification time can be earlier than that of the version before: clocks differ, and logs are copied.
             _ => winner.modified_ms.max(self.timestamp_ms.saturating_add(1)),
         };
-        self.version = winner.version;
+        self.next = winner.version.next()?;
         Ok(())
     }
 }
 
-/// Rebases a proposal over a winner that is no conflict. `base` goes on to the winner.
+/// Rebases a proposal over a winning commit that does not conflict, and advances `base` to it.
 ///
-/// Shared files must [`follow`](super::follow) the winner besides, and the time of the commit is set at each attempt:
-/// [`stamp_in_commit_timestamp`].
+/// The caller must also apply [`follow`](super::follow) to shared files, and [`stamp_in_commit_timestamp`] at each
+/// attempt.
 ///
 /// Protocol: *Row Tracking*, *Domain Metadata*; *Type Widening* and *Checkpoint Protection* of the table features.
 ///
-/// Errors: `CorruptLog` where the winner's metadata or domains cannot be read, `InvalidArgument` where a file has no
-/// `numRecords` that its row ids hang on.
+/// # Errors
+///
+/// `CorruptLog` if the winning commit's metadata or domains cannot be read, `InvalidArgument` if a file that
+/// needs row ids has no `numRecords`.
 pub fn rebase(mine: &mut Proposal, base: &mut Base, winner: &Winner) -> Result<()> {
-    let (before, read_mark) = (base.form.clone(), base.high_water_mark);
+    let (before, read_mark) = (base.table.clone(), base.high_water_mark);
     base.go_on(winner)?;
     if mine.operation.replaces_table() {
         remove_new_domains(mine, winner);
     }
     leave_to_winner(mine, winner);
     let given = row_ids::take_over(mine, winner);
-    if row_ids::are_handed_out(base.protocol(mine), base.metadata(mine))? {
+    if row_ids::are_handed_out(&mine.applied_to(&base.table))? {
         row_ids::hand_out_again(mine, base, read_mark, winner.version, &given)?;
     }
     stamps::restamp_type_changes(mine, winner.version)?;
-    stamps::restamp_checkpoint_protection(mine, &before.protocol, winner.version)?;
+    stamps::restamp_checkpoint_protection(mine, before.protocol(), winner.version)?;
     mine.validate()
 }
 
-/// A table that is replaced keeps no domain that came meanwhile.
+/// Removes domains that the winning commit added to a table that is being replaced.
 fn remove_new_domains(mine: &mut Proposal, winner: &Winner) {
     let ours: HashSet<String> = mine.domains.iter().map(|domain| domain.domain.clone()).collect();
     let theirs = winner.domains.iter().filter(|domain| {
@@ -118,7 +114,8 @@ fn remove_new_domains(mine: &mut Proposal, winner: &Winner) {
     }));
 }
 
-/// Who gives or takes row ids leaves alone what the winner brought or took: it has its ids, or has gone.
+/// If the proposal is a row-id backfill or un-backfill, drops its adds of files that the winning commit added or
+/// removed: these files already have their ids or no longer exist.
 fn leave_to_winner(mine: &mut Proposal, winner: &Winner) {
     if !mine.is_backfill() && !mine.is_unbackfill() {
         return;

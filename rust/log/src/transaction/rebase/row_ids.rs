@@ -1,47 +1,49 @@
-//! Row ids and row commit versions of files that come.
+//! Row ids and row commit versions of added files.
 //!
 //! Protocol: *Row IDs*, *Row Commit Versions*, *Writer Requirements for Row Tracking*.
 
 use std::collections::{HashMap, HashSet};
 
-use deltaic_protocol::actions::{Add, Metadata, Protocol};
+use deltaic_protocol::actions::Add;
 use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark_domain};
 use deltaic_protocol::statistics::num_records;
-use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
 use super::Base;
 use crate::transaction::proposal::key_of;
 use crate::transaction::winner::WinnerFile;
 use crate::transaction::{Proposal, Winner};
 
-/// Whether writers hand out row ids: as soon as the feature is supported, and until they are suspended.
-pub(super) fn are_handed_out(protocol: &Protocol, metadata: &Metadata) -> Result<bool> {
-    let rows = RowTracking::of(protocol, metadata)?;
+/// Whether writers must assign row ids: if the feature is supported and not suspended.
+pub(super) fn are_handed_out(table: &TableConfiguration) -> Result<bool> {
+    let rows = RowTracking::of(table)?;
     Ok(matches!(rows, RowTracking::Supported | RowTracking::Enabled(_)))
 }
 
-/// Gives every file without row ids its own, and the version that brings it, as of the version after the base's. Does
-/// nothing to a table whose rows have no ids.
+/// Assigns row ids and row commit versions to files without them, for a commit of the version after the base. Does
+/// nothing if the table does not assign row ids.
 ///
 /// ```text
 /// mark 9, files of 3 and 2 rows: base row ids 10 and 13, mark 14
 /// ```
 ///
-/// Errors: `InvalidArgument` with the `path` of a file whose statistics have no `numRecords`.
+/// # Errors
+///
+/// `InvalidArgument` with the `path` of a file whose statistics lack `numRecords`.
 pub fn hand_out_row_ids(mine: &mut Proposal, base: &Base) -> Result<()> {
-    if !are_handed_out(base.protocol(mine), base.metadata(mine))? {
+    if !are_handed_out(&mine.applied_to(&base.table))? {
         return Ok(());
     }
     assign(mine, base.high_water_mark, |add| add.base_row_id.is_none())?;
-    let version = base.version.next()?.as_i64();
+    let version = base.next.as_i64();
     for add in &mut mine.adds {
         add.default_row_commit_version.get_or_insert(version);
     }
     Ok(())
 }
 
-/// Makes the row ids of a proposal those of the version after the winner's. `read_mark` is the mark of the base before,
-/// `given` are the files whose ids the winner set.
+/// Assigns the row ids of a proposal again for the version after the winning commit. `read_mark` is the previous high
+/// water mark of the base, `given` are the files whose ids the winning commit set.
 pub(super) fn hand_out_again(
     mine: &mut Proposal,
     base: &Base,
@@ -50,7 +52,7 @@ pub(super) fn hand_out_again(
     given: &HashSet<String>,
 ) -> Result<()> {
     let is_given = |add: &Add| !given.is_empty() && given.contains(&key_of(&add.path));
-    // A file that is brought again keeps the ids that it had; those above the mark that was read are ours.
+    // A file that is added again keeps its ids; ids above the read mark were assigned by this proposal.
     assign(mine, base.high_water_mark, |add| match add.base_row_id {
         Some(id) => Some(id) > read_mark && !is_given(add),
         None => true,
@@ -65,8 +67,8 @@ pub(super) fn hand_out_again(
     Ok(())
 }
 
-/// Sets the ids of files that the winner added again to the winner's: a backfill assigns ids, an un-backfill removes them.
-/// Returns the paths of the files that have ids from the winner.
+/// Copies the ids of files that the winning commit added again: a backfill assigns ids, an un-backfill removes them.
+/// Returns the paths of the files that have ids from the winning commit.
 ///
 /// Protocol: a recommitted file has the ids, if any, of the last committed add with the same path.
 pub(super) fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String> {
@@ -93,7 +95,7 @@ pub(super) fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String>
     given.map(|(path, _)| path).collect()
 }
 
-/// Gives fresh ids to some files, from above a mark on, and says how far it went: once, before all other domains.
+/// Assigns new ids above a mark to some files, and stages the new high water mark: once, before all other domains.
 fn assign(mine: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) -> bool) -> Result<()> {
     let mut mark = mark.unwrap_or(-1);
     let mut any = false;

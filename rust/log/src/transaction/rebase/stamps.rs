@@ -1,4 +1,4 @@
-//! Versions and times that a commit's metadata hold of the commit itself.
+//! Versions and timestamps of a commit that its own actions contain.
 
 use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::features::supports_for_writers;
@@ -8,36 +8,36 @@ use serde_json::{Value, json};
 
 use super::Base;
 use crate::transaction::Proposal;
-use crate::transaction::conflict::dropped_feature;
+use crate::transaction::dropped_feature::dropped_feature;
 
 const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
 const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";
 const CHECKPOINT_PROTECTION: &str = "delta.requireCheckpointProtectionBeforeVersion";
 const TYPE_CHANGES: &str = "delta.typeChanges";
 
-/// The in-commit timestamp of the next attempt in milliseconds since the epoch: our own time, or a millisecond more than
-/// the base's where that is later. None where the commit leaves the table without them. Where the commit enables them,
-/// its metadata say with which version and time.
+/// Returns the in-commit timestamp of the next attempt in milliseconds since the epoch: `own_ms`, or the base's
+/// timestamp plus 1 ms if that is later. `None` if in-commit timestamps are disabled after the commit. If the commit
+/// enables them, its metadata is stamped with the enablement version and timestamp.
 ///
 /// Protocol: *Writer Requirements for In-Commit Timestamps*.
 ///
-/// Errors: `CorruptLog` where the base's time is the last there can be.
+/// # Errors
+///
+/// `CorruptLog` if the base's timestamp is the maximum value.
 pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) -> Result<Option<i64>> {
     if !base.stamps(mine)? {
         return Ok(None);
     }
-    // The commit may correct properties that do not parse.
-    let was_on = InCommitTimestamps::of(&base.form.protocol, &base.form.metadata)
-        .is_ok_and(|times| times != InCommitTimestamps::Disabled);
+    // The base may have invalid properties that the commit corrects.
+    let was_on = InCommitTimestamps::of(&base.table).is_ok_and(|times| times != InCommitTimestamps::Disabled);
     let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
         let what = "the time of the version before is the last there can be";
-        Error::new(ErrorKind::CorruptLog, what).with("version", base.version)
+        Error::new(ErrorKind::CorruptLog, what).with("version", base.next)
     })?;
     let timestamp_ms = own_ms.max(least);
     if !was_on && let Some(metadata) = &mut mine.metadata {
-        let version = base.version.next()?;
         let stamps = [
-            (ENABLEMENT_VERSION, version.to_string()),
+            (ENABLEMENT_VERSION, base.next.to_string()),
             (ENABLEMENT_TIMESTAMP, timestamp_ms.to_string()),
         ];
         let owned = stamps.map(|(key, value)| (key.to_owned(), Some(value)));
@@ -46,7 +46,7 @@ pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) 
     Ok(Some(timestamp_ms))
 }
 
-/// Who drops a feature protects the checkpoints before its own version.
+/// Makes a commit that drops a feature protect the checkpoints before its new version.
 pub(super) fn restamp_checkpoint_protection(
     mine: &mut Proposal,
     before: &Protocol,
@@ -66,12 +66,12 @@ pub(super) fn restamp_checkpoint_protection(
     Ok(())
 }
 
-/// A change of type that was stamped with the version of the attempt that the winner beat.
+/// Updates type changes that have the version of the lost attempt.
 pub(super) fn restamp_type_changes(mine: &mut Proposal, lost: Version) -> Result<()> {
     let Some(metadata) = mine.metadata.as_mut() else {
         return Ok(());
     };
-    // Few schemas have any, and what is not read stays as it is spelled.
+    // Few schemas have type changes, and a schema that is not parsed keeps its exact text.
     if !metadata.schema_string.contains(TYPE_CHANGES) {
         return Ok(());
     }
@@ -92,7 +92,7 @@ pub(super) fn restamp_type_changes(mine: &mut Proposal, lost: Version) -> Result
     Ok(())
 }
 
-/// A version that takes the place of another wherever a change of type has it.
+/// Replaces one version by another in all type changes of a schema.
 struct Moved {
     from: i64,
     to: i64,
@@ -100,7 +100,7 @@ struct Moved {
 }
 
 impl Moved {
-    /// A type as the schema spells it; a name has no parts.
+    /// Visits a type in schema JSON; a type that is only a name has no parts.
     fn in_type(&mut self, data_type: &mut Value) {
         if let Some(Value::Array(fields)) = data_type.get_mut("fields") {
             for field in fields {

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::plain;
+use crate::TableConfiguration;
 use crate::actions::{Metadata, Protocol};
-use crate::change::{Form, IfAbsent, Moment, TableChange, change, duties};
+use crate::change::{IfAbsent, Moment, TableChange, change, duties};
 use crate::column_mapping::{field_id, physical_name};
 use crate::features::{
     Traces, contradictions, ensure_changeable, ensure_readable, needed_features, supports_for_writers,
 };
 use crate::properties::PROPERTIES;
-use crate::schema::evolution::Place;
 use crate::schema::{ArrayType, ColumnName, DataType, PrimitiveType, StructField, StructType};
+use crate::schema_evolution::Place;
 use crate::{ErrorKind, Version};
 
 const NAMES: &[&str] = &["id", "p", "s", "l", "n", "N2", "x", "y", "z", "a b"];
@@ -187,8 +188,8 @@ fn one_change() -> impl Strategy<Value = TableChange> {
 }
 
 /// Each physical name with the id of its column.
-fn identities(form: &Form) -> BTreeMap<i32, String> {
-    let schema = form.schema().unwrap();
+fn identities(table: &TableConfiguration) -> BTreeMap<i32, String> {
+    let schema = table.schema().unwrap();
     let mut found = BTreeMap::new();
     let mut take = |fields: &StructType| {
         for field in &fields.fields {
@@ -220,45 +221,50 @@ fn features(protocol: &Protocol) -> BTreeSet<&'static str> {
 }
 
 /// Checks the invariants between a configuration and the one that a change returned.
-fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32, String>) {
+fn judge(
+    before: &TableConfiguration,
+    one: &TableChange,
+    after: &TableConfiguration,
+    ever: &mut BTreeMap<i32, String>,
+) {
     // It can be serialized and parsed, and every support check accepts it.
-    let protocol = serde_json::to_string(&after.protocol).unwrap();
+    let protocol = serde_json::to_string(after.protocol()).unwrap();
     assert_eq!(
         serde_json::from_str::<Protocol>(&protocol).unwrap(),
-        after.protocol
+        *after.protocol()
     );
-    let metadata = serde_json::to_string(&after.metadata).unwrap();
+    let metadata = serde_json::to_string(after.metadata()).unwrap();
     assert_eq!(
         serde_json::from_str::<Metadata>(&metadata).unwrap(),
-        after.metadata
+        *after.metadata()
     );
     let schema = after.schema().unwrap();
-    assert_eq!(StructType::from_json(&schema.to_json()).unwrap(), schema);
-    ensure_changeable(&after.protocol, &after.metadata, &schema).unwrap();
-    ensure_readable(&after.protocol, &after.metadata, &schema).unwrap();
-    assert_eq!(contradictions(&after.protocol), []);
-    for needed in needed_features(&after.metadata, &schema) {
-        assert!(supports_for_writers(&after.protocol, needed), "{needed}");
+    assert_eq!(StructType::from_json(&schema.to_json()).unwrap(), *schema);
+    ensure_changeable(after).unwrap();
+    ensure_readable(after).unwrap();
+    assert_eq!(contradictions(after.protocol()), []);
+    for needed in needed_features(after.metadata(), &schema) {
+        assert!(supports_for_writers(after.protocol(), needed), "{needed}");
     }
     duties(before, after).unwrap();
     // Only dropping a feature may remove one or lower a version.
     if !matches!(one, TableChange::DropFeature(..)) {
         assert!(
-            features(&after.protocol).is_superset(&features(&before.protocol)),
+            features(after.protocol()).is_superset(&features(before.protocol())),
             "{one:?}"
         );
-        assert!(after.protocol.min_reader_version >= before.protocol.min_reader_version);
-        assert!(after.protocol.min_writer_version >= before.protocol.min_writer_version);
+        assert!(after.protocol().min_reader_version >= before.protocol().min_reader_version);
+        assert!(after.protocol().min_writer_version >= before.protocol().min_writer_version);
     }
     // While columns are mapped, an id always refers to the same physical name.
     let now = identities(after);
-    if after.mapping().unwrap().is_mapped() {
+    if after.column_mapping().unwrap().is_mapped() {
         for (id, name) in &now {
             let known = ever.entry(*id).or_insert_with(|| name.clone());
             assert_eq!(known, name, "id {id} is handed out again");
         }
         let highest: i32 = after
-            .metadata
+            .metadata()
             .property("delta.columnMapping.maxColumnId")
             .unwrap()
             .parse()
@@ -280,7 +286,7 @@ fn judge(before: &Form, one: &TableChange, after: &Form, ever: &mut BTreeMap<i32
     }
 }
 
-fn step(form: &Form, one: &TableChange, index: i64) -> crate::Result<Form> {
+fn step(table: &TableConfiguration, one: &TableChange, index: i64) -> crate::Result<TableConfiguration> {
     let mut ids = 0;
     let mut new_id = || {
         ids += 1;
@@ -291,10 +297,10 @@ fn step(form: &Form, one: &TableChange, index: i64) -> crate::Result<Form> {
         timestamp_ms: index * 1_000,
         new_id: &mut new_id,
     };
-    change(form, one, &mut moment)
+    change(table, one, &mut moment)
 }
 
-fn ready_for_changes() -> Form {
+fn ready_for_changes() -> TableConfiguration {
     let on = super::set(&[
         ("delta.columnMapping.mode", "name"),
         ("delta.enableTypeWidening", "true"),
@@ -313,16 +319,16 @@ proptest! {
         ready in prop::bool::weighted(0.7),
     ) {
         // Most tables allow what plain ones refuse: renaming columns, widening types.
-        let mut form = if ready { ready_for_changes() } else { plain() };
+        let mut table = if ready { ready_for_changes() } else { plain() };
         if !partitioned {
-            form.metadata.partition_columns.clear();
+            table.metadata_mut().partition_columns.clear();
         }
-        let mut ever = identities(&form);
+        let mut ever = identities(&table);
         for (index, one) in (1..).zip(&changes) {
-            match step(&form, one, index) {
+            match step(&table, one, index) {
                 Ok(after) => {
-                    judge(&form, one, &after, &mut ever);
-                    form = after;
+                    judge(&table, one, &after, &mut ever);
+                    table = after;
                 }
                 Err(error) => prop_assert!(
                     matches!(
@@ -348,8 +354,8 @@ fn versions_asked_for_with_a_feature_are_asked_for_once() {
         ("delta.enableDeletionVectors", "true"),
         ("delta.minWriterVersion", "3"),
     ]);
-    let mut form = plain();
-    form.metadata.partition_columns.clear();
-    let after = step(&form, &one, 1).unwrap();
-    judge(&form, &one, &after, &mut BTreeMap::new());
+    let mut table = plain();
+    table.metadata_mut().partition_columns.clear();
+    let after = step(&table, &one, 1).unwrap();
+    judge(&table, &one, &after, &mut BTreeMap::new());
 }

@@ -3,20 +3,21 @@
 use serde_json::json;
 
 use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, set, widen};
+use crate::TableConfiguration;
 use crate::actions::DomainMetadata;
-use crate::change::{Form, IfAbsent, TableChange};
+use crate::change::{IfAbsent, TableChange};
 use crate::column_mapping::{MAX_COLUMN_ID, field_id, physical_name};
 use crate::error::ContextValue;
 use crate::features::supports_for_writers;
-use crate::schema::evolution::{Place, find};
 use crate::schema::{DataType, PrimitiveType, StructType};
+use crate::schema_evolution::{Place, find};
 use crate::{ErrorKind, Result};
 
 /// The name of a field with its physical name and id.
 type Identity = (String, Option<String>, Option<i32>);
 
-fn names(form: &Form) -> Result<Vec<Identity>> {
-    let schema = form.schema()?;
+fn names(table: &TableConfiguration) -> Result<Vec<Identity>> {
+    let schema = table.schema()?;
     let mut found = Vec::new();
     let mut take = |fields: &StructType| {
         found.extend(fields.fields.iter().map(|field| {
@@ -39,22 +40,25 @@ fn names(form: &Form) -> Result<Vec<Identity>> {
 /// protocol: column-mapping.1, writer-requirements-for-column-mapping.3
 #[test]
 fn an_old_table_is_mapped_under_the_names_that_its_files_have() -> Result<()> {
-    let form = mapped()?;
-    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("7"));
-    for (name, physical, id) in names(&form)? {
+    let table = mapped()?;
+    assert_eq!(table.metadata().property(MAX_COLUMN_ID), Some("7"));
+    for (name, physical, id) in names(&table)? {
         assert_eq!(physical.as_deref(), Some(name.as_str()));
         assert!(id.is_some());
     }
     assert_eq!(
-        (form.protocol.min_reader_version, form.protocol.min_writer_version),
+        (
+            table.protocol().min_reader_version,
+            table.protocol().min_writer_version
+        ),
         (2, 7)
     );
-    assert!(supports_for_writers(&form.protocol, "columnMapping"));
+    assert!(supports_for_writers(table.protocol(), "columnMapping"));
     // The protocol already includes it at writer version 5 or 6.
     let mut old = plain();
-    old.protocol = crate::samples::protocol(2, 6, &[]);
-    let form = changed(&old, &[set(&[("delta.columnMapping.mode", "name")])])?;
-    assert_eq!(form.protocol, old.protocol);
+    old.set_protocol(crate::samples::protocol(2, 6, &[]));
+    let table = changed(&old, &[set(&[("delta.columnMapping.mode", "name")])])?;
+    assert_eq!(table.protocol(), old.protocol());
     // Column mapping can be disabled as long as no column was renamed, added or dropped.
     let back = changed(
         &mapped()?,
@@ -64,13 +68,13 @@ fn an_old_table_is_mapped_under_the_names_that_its_files_have() -> Result<()> {
         )],
     )?;
     assert_eq!(
-        (back.schema()?, &back.metadata.configuration),
-        (plain().schema()?, &plain().metadata.configuration)
+        (back.schema()?, &back.metadata().configuration),
+        (plain().schema()?, &plain().metadata().configuration)
     );
     for other in [rename("id", "key"), drop("id"), add("n", PrimitiveType::Long)] {
-        let form = changed(&mapped()?, &[other])?;
+        let table = changed(&mapped()?, &[other])?;
         for mode in ["none", "id"] {
-            let error = changed(&form, &[set(&[("delta.columnMapping.mode", mode)])]).err();
+            let error = changed(&table, &[set(&[("delta.columnMapping.mode", mode)])]).err();
             assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
         }
     }
@@ -83,7 +87,7 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
     let inner = DataType::Struct(StructType {
         fields: vec![new("i", PrimitiveType::Long)],
     });
-    let form = changed(
+    let table = changed(
         &mapped()?,
         &[
             add("n", inner),
@@ -97,7 +101,7 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
             add("a column; with {all} of it=", PrimitiveType::Long),
         ],
     )?;
-    let mut new: Vec<_> = names(&form)?
+    let mut new: Vec<_> = names(&table)?
         .into_iter()
         .filter(|(.., id)| *id > Some(7))
         .collect();
@@ -120,15 +124,15 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
             ("a column; with {all} of it=", "col-u5", 12)
         ]
     );
-    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("12"));
-    let element = find(&form.schema()?, &column("l.element"))?;
+    assert_eq!(table.metadata().property(MAX_COLUMN_ID), Some("12"));
+    let element = find(&*table.schema()?, &column("l.element"))?;
     assert_eq!(element.data_type.to_string(), "struct<w:string,z:tinyint>");
     Ok(())
 }
 
 #[test]
 fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
-    let form = changed(
+    let table = changed(
         &mapped()?,
         &[
             set(&[("delta.dataSkippingStatsColumns", "id,s.x")]),
@@ -137,12 +141,12 @@ fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
             rename("id", "ID"),
         ],
     )?;
-    assert_eq!(form.metadata.partition_columns, ["part"]);
+    assert_eq!(table.metadata().partition_columns, ["part"]);
     assert_eq!(
-        form.metadata.property("delta.dataSkippingStatsColumns"),
+        table.metadata().property("delta.dataSkippingStatsColumns"),
         Some("ID,s.`my x`")
     );
-    let names = names(&form)?;
+    let names = names(&table)?;
     for (name, physical) in [("part", "p"), ("my x", "x"), ("ID", "id")] {
         assert!(
             names
@@ -160,26 +164,26 @@ fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
 #[test]
 fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
     let widening = set(&[("delta.enableTypeWidening", "true")]);
-    let generated = |form: &Form, expression: &str| {
-        let mut form = form.clone();
-        form.metadata.schema_string = form.metadata.schema_string.replacen(
+    let generated = |table: &TableConfiguration, expression: &str| {
+        let mut table = table.clone();
+        table.metadata_mut().schema_string = table.metadata().schema_string.replacen(
             r#""name":"s","#,
             &format!(r#""name":"g","type":"integer","nullable":true,"metadata":{{"delta.generationExpression":"{expression}","delta.columnMapping.id":77,"delta.columnMapping.physicalName":"g"}}}},{{"name":"s","#),
             1,
         );
-        form.set_property(MAX_COLUMN_ID, "77");
-        form.require(&["generatedColumns"]).map(|()| form)
+        table.set_property(MAX_COLUMN_ID, "77");
+        table.require(&["generatedColumns"]).map(|()| table)
     };
     let mapped = mapped()?;
     let checked = changed(&mapped, &[constraint("id > 0 AND s.x > 1"), widening.clone()])?;
     let made = generated(&changed(&mapped, std::slice::from_ref(&widening))?, "year(s.y)")?;
     let mut clustered = mapped.clone();
-    clustered.metadata.partition_columns.clear();
+    clustered.metadata_mut().partition_columns.clear();
     let clustered = changed(
         &clustered,
         &[TableChange::SetClustering(vec![column("s.x"), column("p")])],
     )?;
-    for (form, one, field) in [
+    for (table, one, field) in [
         (&checked, rename("id", "key"), "id"),
         (&checked, drop("id"), "id"),
         (&checked, widen("id", PrimitiveType::Long), "id"),
@@ -200,7 +204,7 @@ fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
         (&mapped, widen("id", PrimitiveType::Long), "id"),
         (&checked, widen("s.y", PrimitiveType::Timestamp), "s.y"),
     ] {
-        let error = changed(form, std::slice::from_ref(&one)).err();
+        let error = changed(table, std::slice::from_ref(&one)).err();
         assert_eq!(
             error.as_ref().map(|error| error.kind()),
             Some(ErrorKind::SchemaMismatch),
@@ -211,7 +215,7 @@ fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
         });
         assert!(named, "{one:?}: {error:?}");
     }
-    for (form, one) in [
+    for (table, one) in [
         (&checked, rename("s.y", "w")),
         (&checked, drop("s.y")),
         (&checked, drop("l")),
@@ -221,24 +225,24 @@ fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
         (&clustered, rename("s.x", "w")),
         (&clustered, drop("s.y")),
     ] {
-        changed(form, std::slice::from_ref(&one))?;
+        changed(table, std::slice::from_ref(&one))?;
     }
     // Clustering is not affected, because it uses physical names.
     let renamed = changed(&clustered, &[rename("s.x", "w")])?;
     let domain = renamed.domain(crate::clustering::DOMAIN).cloned();
-    let columns =
-        domain.map(|domain| crate::clustering::columns(&domain, &renamed.schema()?, renamed.mapping()?));
+    let columns = domain
+        .map(|domain| crate::clustering::columns(&domain, &*renamed.schema()?, renamed.column_mapping()?));
     assert_eq!(columns.transpose()?, Some(vec![column("s.w"), column("p")]));
     Ok(())
 }
 
 #[test]
 fn the_last_column_that_holds_data_stays() -> Result<()> {
-    let form = changed(&mapped()?, &[drop("l"), drop("s.x")])?;
-    assert!(changed(&form, &[drop("s.y")]).is_err());
-    let form = changed(&form, &[drop("s")])?;
-    assert_eq!(form.schema()?.names().collect::<Vec<_>>(), ["id", "p"]);
-    assert!(changed(&form, &[drop("id")]).is_err());
+    let table = changed(&mapped()?, &[drop("l"), drop("s.x")])?;
+    assert!(changed(&table, &[drop("s.y")]).is_err());
+    let table = changed(&table, &[drop("s")])?;
+    assert_eq!(table.schema()?.names().collect::<Vec<_>>(), ["id", "p"]);
+    assert!(changed(&table, &[drop("id")]).is_err());
     Ok(())
 }
 
@@ -256,38 +260,38 @@ fn a_default_comes_after_its_column_and_with_its_feature() -> Result<()> {
         place: Place::Last,
     };
     assert!(changed(&plain(), &[at_once]).is_err());
-    let form = changed(&plain(), &[add("n", PrimitiveType::Long), default("7")])?;
-    assert!(supports_for_writers(&form.protocol, "allowColumnDefaults"));
-    assert_eq!(form.protocol.min_writer_version, 7);
-    let without = changed(&form, &[TableChange::SetDefault(column("n"), None)])?;
+    let table = changed(&plain(), &[add("n", PrimitiveType::Long), default("7")])?;
+    assert!(supports_for_writers(table.protocol(), "allowColumnDefaults"));
+    assert_eq!(table.protocol().min_writer_version, 7);
+    let without = changed(&table, &[TableChange::SetDefault(column("n"), None)])?;
     assert_eq!(
-        without.metadata,
-        changed(&plain(), &[add("n", PrimitiveType::Long)])?.metadata
+        without.metadata(),
+        changed(&plain(), &[add("n", PrimitiveType::Long)])?.metadata()
     );
-    assert_eq!(without.protocol, form.protocol);
+    assert_eq!(without.protocol(), table.protocol());
     Ok(())
 }
 
 /// protocol: writer-requirements-for-clustered-table.8, writer-requirements-for-domain-metadata.1
 #[test]
 fn domains_that_are_not_understood_stay() -> Result<()> {
-    let mut form = plain();
-    form.require(&["domainMetadata"])?;
+    let mut table = plain();
+    table.require(&["domainMetadata"])?;
     let odd = DomainMetadata {
         domain: "delta.fromTheFuture".to_owned(),
         configuration: "?".to_owned(),
         removed: false,
     };
-    form.domains.push(odd.clone());
+    table = table.with_domains([odd.clone()]);
     let after = changed(
-        &form,
+        &table,
         &[
             add("n", PrimitiveType::Long),
             set(&[("delta.appendOnly", "true")]),
         ],
     )?;
-    assert_eq!(after.domains, [odd]);
-    let clustered = changed(&form, &[TableChange::SetClustering(vec![column("id")])]).err();
+    assert_eq!(Vec::from_iter(after.domains().values()), [&odd]);
+    let clustered = changed(&table, &[TableChange::SetClustering(vec![column("id")])]).err();
     assert_eq!(
         clustered.map(|error| error.kind()),
         Some(ErrorKind::SchemaMismatch)
@@ -298,18 +302,18 @@ fn domains_that_are_not_understood_stay() -> Result<()> {
 /// protocol: identity-columns.4, identity-columns.6, identity-columns.8
 #[test]
 fn how_the_values_of_an_identity_column_are_handed_out_never_changes() -> Result<()> {
-    let mut form = mapped()?;
+    let mut table = mapped()?;
     let keys =
         r#""delta.identity.start":7,"delta.identity.step":2,"delta.identity.allowExplicitInsert":false"#;
-    form.metadata.schema_string = form.metadata.schema_string.replacen(
+    table.metadata_mut().schema_string = table.metadata().schema_string.replacen(
         r#"{"name":"p","#,
         &format!(r#"{{"name":"i","type":"long","nullable":true,"metadata":{{{keys},"delta.columnMapping.id":99,"delta.columnMapping.physicalName":"i"}}}},{{"name":"p","#),
         1,
     );
-    form.set_property(MAX_COLUMN_ID, "99");
-    form.require(&["identityColumns"])?;
+    table.set_property(MAX_COLUMN_ID, "99");
+    table.require(&["identityColumns"])?;
     let after = changed(
-        &form,
+        &table,
         &[
             rename("i", "number"),
             TableChange::MoveColumn(column("number"), Place::First),
@@ -323,14 +327,15 @@ fn how_the_values_of_an_identity_column_are_handed_out_never_changes() -> Result
             set(&[("delta.enableTypeWidening", "true")]),
         ],
     )?;
-    assert!(after.metadata.schema_string.contains(keys));
-    let identity = |form: &Form, name: &str| {
-        form.schema()?
+    assert!(after.metadata().schema_string.contains(keys));
+    let identity = |table: &TableConfiguration, name: &str| {
+        table
+            .schema()?
             .field(name)
             .map(|field| field.identity())
             .transpose()
     };
-    assert_eq!(identity(&after, "number")?, identity(&form, "i")?);
+    assert_eq!(identity(&after, "number")?, identity(&table, "i")?);
     for refused in [
         widen(
             "number",

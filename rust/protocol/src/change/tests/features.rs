@@ -1,8 +1,9 @@
 //! Features and the consequences of enabling them.
 
 use super::{changed, column, plain, set};
+use crate::TableConfiguration;
+use crate::change::Moment;
 use crate::change::{Duty, IfAbsent, TableChange, change, duties};
-use crate::change::{Form, Moment};
 use crate::error::ContextValue;
 use crate::features::{Traces, supports_for_writers};
 use crate::in_commit_timestamp::{Enablement, InCommitTimestamps};
@@ -20,9 +21,9 @@ fn unset(name: &str) -> TableChange {
 #[test]
 fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
     let on = set(&[("delta.enableRowTracking", "true")]);
-    let form = changed(&plain(), std::slice::from_ref(&on))?;
+    let table = changed(&plain(), std::slice::from_ref(&on))?;
     assert_eq!(
-        form.protocol,
+        *table.protocol(),
         protocol(
             1,
             7,
@@ -34,11 +35,17 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
         row_commit_version: "_row-commit-version-col-u2".to_owned(),
     };
     let enabled = RowTracking::Enabled(names);
-    assert_eq!(RowTracking::of(&form.protocol, &form.metadata)?, enabled);
-    assert_eq!(duties(&plain(), &form)?, [Duty::FilesHaveRowIds]);
-    let again = changed(&form, &[set(&[("delta.enableRowTracking", "false")]), on.clone()])?;
-    assert_eq!(RowTracking::of(&again.protocol, &again.metadata)?, enabled);
-    assert_eq!(duties(&form, &again)?, []);
+    assert_eq!(RowTracking::of(&table)?, enabled);
+    assert_eq!(duties(&plain(), &table)?, [Duty::FilesHaveRowIds]);
+    let again = changed(
+        &table,
+        &[set(&[("delta.enableRowTracking", "false")]), on.clone()],
+    )?;
+    assert_eq!(
+        RowTracking::of(&crate::samples::table(again.protocol(), again.metadata()))?,
+        enabled
+    );
+    assert_eq!(duties(&table, &again)?, []);
     let taken = TableChange::MergeSchema(crate::schema::StructType {
         fields: vec![crate::schema::StructField::new(
             "_row-id-col-u1",
@@ -46,18 +53,15 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
             true,
         )],
     });
-    assert!(changed(&form, &[taken]).is_err());
-    let both = changed(&form, &[set(&[("delta.rowTrackingSuspended", "true")])]).err();
+    assert!(changed(&table, &[taken]).is_err());
+    let both = changed(&table, &[set(&[("delta.rowTrackingSuspended", "true")])]).err();
     assert_eq!(both.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));
     let suspended = set(&[
         ("delta.rowTrackingSuspended", "true"),
         ("delta.enableRowTracking", "false"),
     ]);
-    let form = changed(&form, &[suspended])?;
-    assert_eq!(
-        RowTracking::of(&form.protocol, &form.metadata)?,
-        RowTracking::Suspended
-    );
+    let table = changed(&table, &[suspended])?;
+    assert_eq!(RowTracking::of(&table)?, RowTracking::Suspended);
     Ok(())
 }
 
@@ -66,9 +70,9 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
 /// writer-requirements-for-in-commit-timestamps.6
 #[test]
 fn in_commit_timestamps_tell_since_when() -> Result<()> {
-    let of = |form: &Form| InCommitTimestamps::of(&form.protocol, &form.metadata);
+    let of = |table: &TableConfiguration| InCommitTimestamps::of(table);
     let on = set(&[("delta.enableInCommitTimestamps", "true")]);
-    let form = changed(
+    let table = changed(
         &plain(),
         &[set(&[("mine", "1")]), on.clone(), set(&[("mine", "2")])],
     )?;
@@ -78,15 +82,15 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
             timestamp_ms,
         }))
     };
-    assert_eq!(of(&form)?, since(6, 1_006)?);
+    assert_eq!(of(&table)?, since(6, 1_006)?);
     for off in [
         set(&[("delta.enableInCommitTimestamps", "false")]),
         unset("delta.enableInCommitTimestamps"),
     ] {
-        let off = changed(&form, &[off])?;
+        let off = changed(&table, &[off])?;
         assert_eq!(of(&off)?, InCommitTimestamps::Disabled);
         assert!(
-            off.metadata
+            off.metadata()
                 .configuration
                 .keys()
                 .all(|key| !key.contains("Enablement"))
@@ -106,14 +110,14 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
     // Enabling the property without the feature adds the feature.
     let mut odd = plain();
     odd.set_property("delta.enableInCommitTimestamps", "true");
-    let form = changed(
+    let table = changed(
         &odd,
         &[
             set(&[("mine", "1")]),
             TableChange::AddFeature("inCommitTimestamp".to_owned()),
         ],
     )?;
-    assert_eq!(of(&form)?, since(6, 1_006)?);
+    assert_eq!(of(&table)?, since(6, 1_006)?);
     Ok(())
 }
 
@@ -121,7 +125,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
 #[test]
 fn a_change_tells_what_it_asks_of_files() -> Result<()> {
     let mut start = plain();
-    start.metadata.partition_columns.clear();
+    start.metadata_mut().partition_columns.clear();
     let check = TableChange::AddConstraint {
         name: "C".to_owned(),
         expression: "id > 0".to_owned(),
@@ -173,7 +177,7 @@ fn columns_of_the_change_feed_are_the_feeds() -> Result<()> {
     let add = |name: &str| TableChange::AddColumn {
         field: crate::schema::StructField::new(name, crate::schema::PrimitiveType::Long.into(), true),
         within: None,
-        place: crate::schema::evolution::Place::Last,
+        place: crate::schema_evolution::Place::Last,
     };
     for name in ["_change_type", "_COMMIT_VERSION", "_commit_timestamp"] {
         for order in [[add(name), on.clone()], [on.clone(), add(name)]] {
@@ -198,9 +202,9 @@ fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
         "coordinatedCommits-preview",
         "catalogManaged",
     ] {
-        let mut form = plain();
-        form.protocol = protocol(1, 7, &[name]);
-        let error = changed(&form, &[TableChange::SetName(None)]).err();
+        let mut table = plain();
+        table.set_protocol(protocol(1, 7, &[name]));
+        let error = changed(&table, &[TableChange::SetName(None)]).err();
         assert_eq!(
             error.as_ref().map(|error| error.kind()),
             Some(ErrorKind::UnsupportedFeature),
@@ -210,10 +214,10 @@ fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
     }
     // What deltaic does not support for appends does not matter here.
     for name in ["clustering", "rowTracking"] {
-        let mut form = plain();
-        form.protocol = protocol(1, 7, &[name, "domainMetadata"]);
-        let after = changed(&form, &[set(&[("delta.appendOnly", "true")])])?;
-        assert!(supports_for_writers(&after.protocol, "appendOnly"));
+        let mut table = plain();
+        table.set_protocol(protocol(1, 7, &[name, "domainMetadata"]));
+        let after = changed(&table, &[set(&[("delta.appendOnly", "true")])])?;
+        assert!(supports_for_writers(after.protocol(), "appendOnly"));
     }
     Ok(())
 }
@@ -243,14 +247,14 @@ fn a_change_that_changes_nothing_is_no_change() -> Result<()> {
 #[test]
 fn a_table_without_columns_is_given_some() -> Result<()> {
     let mut empty = plain();
-    empty.metadata.schema_string.clear();
-    empty.metadata.partition_columns.clear();
+    empty.metadata_mut().schema_string.clear();
+    empty.metadata_mut().partition_columns.clear();
     let id = crate::schema::StructField::new("id", crate::schema::PrimitiveType::Long.into(), true);
     let data = crate::schema::StructType { fields: vec![id] };
-    let form = changed(
+    let table = changed(
         &empty,
         &[set(&[("mine", "1")]), TableChange::MergeSchema(data.clone())],
     )?;
-    assert_eq!(form.schema()?, data);
+    assert_eq!(*table.schema()?, data);
     Ok(())
 }

@@ -5,10 +5,11 @@ mod columns;
 mod features;
 mod types;
 
-use super::{Form, Moment, TableChange, change};
+use super::{Moment, TableChange, change};
+use crate::TableConfiguration;
 use crate::samples::{metadata, protocol};
-use crate::schema::evolution::Place;
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
+use crate::schema_evolution::Place;
 use crate::{Result, Version};
 
 const SCHEMA: &str = r#"{"type":"struct","fields":[
@@ -21,15 +22,11 @@ const SCHEMA: &str = r#"{"type":"struct","fields":[
         {"type":"struct","fields":[{"name":"z","type":"byte","nullable":true,"metadata":{}}]}}}]}"#;
 
 /// A table of protocol (1, 2) that is partitioned by `p`.
-fn plain() -> Form {
-    let mut form = Form {
-        protocol: protocol(1, 2, &[]),
-        metadata: metadata(&[]),
-        domains: Vec::new(),
-    };
-    form.metadata.schema_string = SCHEMA.to_owned();
-    form.metadata.partition_columns = vec!["p".to_owned()];
-    form
+fn plain() -> TableConfiguration {
+    let mut table = TableConfiguration::new(protocol(1, 2, &[]), metadata(&[]));
+    table.metadata_mut().schema_string = SCHEMA.to_owned();
+    table.metadata_mut().partition_columns = vec!["p".to_owned()];
+    table
 }
 
 fn set(pairs: &[(&str, &str)]) -> TableChange {
@@ -42,25 +39,25 @@ fn set(pairs: &[(&str, &str)]) -> TableChange {
 }
 
 /// Applies the changes in order, from version 5 on.
-fn changed(form: &Form, changes: &[TableChange]) -> Result<Form> {
+fn changed(table: &TableConfiguration, changes: &[TableChange]) -> Result<TableConfiguration> {
     let mut ids = 0;
     let mut new_id = || {
         ids += 1;
         format!("u{ids}")
     };
-    let mut form = form.clone();
+    let mut table = table.clone();
     for (index, one) in (5..).zip(changes) {
         let mut moment = Moment {
             version: Version::try_new(index)?,
             timestamp_ms: 1_000 + index,
             new_id: &mut new_id,
         };
-        form = change(&form, one, &mut moment)?;
+        table = change(&table, one, &mut moment)?;
     }
-    Ok(form)
+    Ok(table)
 }
 
-fn mapped() -> Result<Form> {
+fn mapped() -> Result<TableConfiguration> {
     changed(&plain(), &[set(&[("delta.columnMapping.mode", "name")])])
 }
 

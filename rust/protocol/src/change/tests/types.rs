@@ -4,8 +4,8 @@ use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, 
 use crate::change::TableChange;
 use crate::column_mapping::MAX_COLUMN_ID;
 use crate::features::supports_for_writers;
-use crate::schema::evolution::{Place, find};
 use crate::schema::{ArrayType, DataType, PrimitiveType, StructField, StructType};
+use crate::schema_evolution::{Place, find};
 use crate::{ErrorKind, Result};
 
 /// protocol: beyond:type-widening.4, beyond:type-widening.5
@@ -21,12 +21,12 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
             widen("id", PrimitiveType::Long),
         ],
     )?;
-    let id = find(&form.schema()?, &column("id"))?;
+    let id = find(&*form.schema()?, &column("id"))?;
     assert_eq!(id.data_type, PrimitiveType::Long.into());
-    let changes = form.metadata.schema_string.matches("delta.typeChanges").count();
+    let changes = form.metadata().schema_string.matches("delta.typeChanges").count();
     assert_eq!(changes, 2);
     assert_eq!(
-        form.protocol.reader_features,
+        form.protocol().reader_features,
         Some(vec!["typeWidening".to_owned()])
     );
     // The record remains after later changes and after widening is disabled.
@@ -43,7 +43,11 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
         ],
     )?;
     assert_eq!(
-        later.metadata.schema_string.matches("delta.typeChanges").count(),
+        later
+            .metadata()
+            .schema_string
+            .matches("delta.typeChanges")
+            .count(),
         2
     );
     assert!(changed(&later, &[widen("key", PrimitiveType::Double)]).is_err());
@@ -52,7 +56,7 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
         &plain(),
         &[add("v", PrimitiveType::Void), widen("v", PrimitiveType::String)],
     )?;
-    assert_eq!(void.protocol, plain().protocol);
+    assert_eq!(void.protocol(), plain().protocol());
     Ok(())
 }
 
@@ -60,7 +64,7 @@ fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
 #[test]
 fn a_table_for_iceberg_stays_one() -> Result<()> {
     let mut start = mapped()?;
-    start.metadata.partition_columns.clear();
+    start.metadata_mut().partition_columns.clear();
     let start = changed(&start, &[drop("l"), set(&[("delta.enableTypeWidening", "true")])])?;
     let list = DataType::Array(Box::new(ArrayType {
         element_type: PrimitiveType::Long.into(),
@@ -101,11 +105,11 @@ fn a_table_for_iceberg_stays_one() -> Result<()> {
         if let Ok(listed) = listed {
             assert!(
                 listed
-                    .metadata
+                    .metadata()
                     .schema_string
                     .contains(r#""parquet.field.nested.ids":{"col-u1.element":9}"#)
             );
-            assert_eq!(listed.metadata.property(MAX_COLUMN_ID), Some("9"));
+            assert_eq!(listed.metadata().property(MAX_COLUMN_ID), Some("9"));
         }
     }
     Ok(())
@@ -122,13 +126,13 @@ fn data_brings_its_columns_and_they_their_features() -> Result<()> {
             new("t", PrimitiveType::TimestampNtz),
         ])],
     )?;
-    assert!(supports_for_writers(&form.protocol, "timestampNtz"));
-    assert_eq!(form.protocol.reader_features.as_ref().map(Vec::len), Some(2));
+    assert!(supports_for_writers(form.protocol(), "timestampNtz"));
+    assert_eq!(form.protocol().reader_features.as_ref().map(Vec::len), Some(2));
     assert_eq!(
         form.schema()?.names().collect::<Vec<_>>(),
         ["id", "p", "s", "l", "t"]
     );
-    assert_eq!(form.metadata.property(MAX_COLUMN_ID), Some("8"));
+    assert_eq!(form.metadata().property(MAX_COLUMN_ID), Some("8"));
     let same = changed(&form, &[data(vec![new("t", PrimitiveType::TimestampNtz)])])?;
     assert_eq!(same, form);
     let widening = changed(
@@ -162,8 +166,8 @@ fn data_brings_its_columns_and_they_their_features() -> Result<()> {
 #[test]
 fn a_spelling_that_would_be_lost_is_left_to_its_writer() -> Result<()> {
     let mut odd = plain();
-    odd.metadata.schema_string = odd
-        .metadata
+    odd.metadata_mut().schema_string = odd
+        .metadata()
         .schema_string
         .replace(r#""float""#, r#""string collate UTF8_LCASE""#);
     let error = changed(&odd, &[add("n", PrimitiveType::Long)]).err();

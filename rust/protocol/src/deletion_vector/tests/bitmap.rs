@@ -206,7 +206,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(what(b"").contains("the magic number takes 4 bytes, and 0 are left"));
     assert!(what(b"\x64\x39\xd3\xd1\0\0\0\0\0\0\0\0").contains("unknown magic number"));
     assert!(what(b"\xd2\xd3\x39\x64\0\0\0\0\0\0\0\0").contains("unknown magic number 1681511378"));
-    assert!(what(b"\xd1\xd3\x39\x64\0\0\0\0\0\0\0\0\0").contains("1 bytes are left"));
+    assert!(what(b"\xd1\xd3\x39\x64\0\0\0\0\0\0\0\0\0").contains("1 bytes follow its last bucket"));
 
     let twice = [
         with(Made::Array(vec![1])),

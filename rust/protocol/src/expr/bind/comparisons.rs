@@ -2,10 +2,10 @@
 
 use super::{Binder, Value, is, not};
 use crate::Result;
-use crate::expr::arithmetic::Known;
 use crate::expr::coercion::wider;
-use crate::expr::convert;
 use crate::expr::fit;
+use crate::expr::integers;
+use crate::expr::known::Known;
 use crate::expr::place::Span;
 use crate::expr::values::{word_of_double, word_of_float};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
@@ -59,7 +59,7 @@ impl Binder<'_> {
 
     /// The error for two types without a common type.
     pub(super) fn apart<T>(&self, at: Span, left: PrimitiveType, right: PrimitiveType) -> Result<T> {
-        let both_numbers = convert::is_numeric(left) && convert::is_numeric(right);
+        let both_numbers = integers::is_numeric(left) && integers::is_numeric(right);
         let why = if both_numbers {
             "have too many digits to be compared exactly"
         } else {
@@ -154,7 +154,7 @@ impl Binder<'_> {
 /// 64-bit range.
 fn beyond_long(op: Comparison, side: PrimitiveType, known: &Known) -> Option<bool> {
     let (true, true, Some(Scalar::Decimal { unscaled, scale, .. })) =
-        (convert::is_integral(side), known.is_literal, &known.value)
+        (integers::is_integral(side), known.is_literal, &known.value)
     else {
         return None;
     };
@@ -237,7 +237,7 @@ pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> b
         (Scalar::Timestamp(a), Scalar::Timestamp(b)) | (Scalar::TimestampNtz(a), Scalar::TimestampNtz(b)) => {
             a.cmp(b)
         }
-        (a, b) => convert::integer(a).cmp(&convert::integer(b)),
+        (a, b) => integers::integer(a).cmp(&integers::integer(b)),
     };
     match op {
         Comparison::Equal | Comparison::NullSafeEqual => order == Ordering::Equal,

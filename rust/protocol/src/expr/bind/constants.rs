@@ -2,7 +2,7 @@
 
 use super::{Binder, BoundPredicate, Predicate, Source, Value};
 use crate::expr::Scalar;
-use crate::expr::arithmetic::Known;
+use crate::expr::known::Known;
 use crate::expr::predicate::Expr;
 use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, Result};
@@ -32,7 +32,7 @@ impl Predicate {
         };
         if let Some(column) = self.columns().first() {
             let message = format!(
-                "the column {} stands where a constant is expected",
+                "the column {} is used where a constant is expected",
                 column.join(".")
             );
             return binder.source.invalid(

@@ -9,8 +9,9 @@ mod names;
 mod tests;
 mod texts;
 
-use super::arithmetic::{self, Known};
-use super::convert::Failure;
+use super::arithmetic;
+use super::failure::Failure;
+use super::known::Known;
 use super::place::{Source, Span};
 use super::predicate::{Arithmetic, Expr, ExprKind, Interval};
 use super::{BoundPredicate, Comparison, Predicate, Scalar};
@@ -87,9 +88,9 @@ impl Binder<'_> {
             Value::Known(known) => match (known.value, known.data_type) {
                 (Some(Scalar::Boolean(value)), _) => Ok(BoundPredicate::Constant(Some(value))),
                 (None, PrimitiveType::Void | PrimitiveType::Boolean) => Ok(BoundPredicate::Constant(None)),
-                _ => self.invalid(expr.at, "a literal stands where a condition is expected"),
+                _ => self.invalid(expr.at, "a literal is used where a condition is expected"),
             },
-            Value::Interval(_) => self.invalid(expr.at, "an interval stands where a condition is expected"),
+            Value::Interval(_) => self.invalid(expr.at, "an interval is used where a condition is expected"),
             Value::Column(column) => match column.data_type {
                 DataType::Primitive(PrimitiveType::Boolean) => Ok(BoundPredicate::Column(column.path)),
                 DataType::Primitive(PrimitiveType::Variant) => self.of_a_variant(expr.at, &column.name()),
@@ -185,7 +186,7 @@ impl Binder<'_> {
 
     fn only_of_literals<T>(&self, at: Span) -> Result<T> {
         let message = format!("{} is not implemented in predicates", self.source.text(at));
-        let hint = "arithmetic and casts are for literals: bring what is computed to the literal's side";
+        let hint = "arithmetic and casts are supported for literals only: move the computation to the literal's side";
         self.source.unsupported(at, message, hint)
     }
 
@@ -229,7 +230,7 @@ impl Binder<'_> {
 
 /// Whether some values of a type can be cast to another, so that TRY_CAST returns NULL for the others.
 fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
-    use super::convert::is_numeric;
+    use super::integers::is_numeric;
     from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
 }
 

@@ -1,7 +1,7 @@
 //! Binds tests of strings, and IS NAN.
 
 use super::{Binder, Value};
-use crate::expr::arithmetic::Known;
+use crate::expr::known::Known;
 use crate::expr::like::Simple;
 use crate::expr::place::Span;
 use crate::expr::predicate::{Expr, TextTest};

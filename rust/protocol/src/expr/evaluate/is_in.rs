@@ -23,7 +23,7 @@ pub(super) fn is_in(
     has_null: bool,
 ) -> Result<BooleanArray> {
     let Some(first) = values.values().first() else {
-        return Err(Error::new(ErrorKind::Internal, "a list of values has none"));
+        return Err(Error::internal("a list of values has none"));
     };
     let array = &column_of(batch, path, first.data_type())?;
     let found = match array.data_type() {

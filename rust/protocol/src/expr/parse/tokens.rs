@@ -110,7 +110,7 @@ impl Lexer<'_> {
         if inside.contains("/*") || inside.starts_with('+') {
             return self.source.invalid(
                 self.from(start),
-                "a comment stands in a comment, or is a hint",
+                "a comment is nested in a comment, or is a hint",
                 "leave it out",
             );
         }

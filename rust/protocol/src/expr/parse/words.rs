@@ -151,7 +151,7 @@ impl Parser<'_> {
             }
             _ => self.wrong(
                 self.since(start),
-                "a decimal has 1 to 38 digits, and no more behind the point",
+                "a decimal has 1 to 38 digits, and at most as many after the point",
             ),
         }
     }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 mod cases;
 
-use super::{BoundPredicate, Comparison, Operand, Scalar, convert, evaluate, fit, parse_predicate};
+use super::{BoundPredicate, Comparison, Operand, Scalar, convert, evaluate, fit, integers, parse_predicate};
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use cases::{comparisons, predicates, rows, values};
 
@@ -107,7 +107,7 @@ fn order(left: &Scalar, right: &Scalar) -> Ordering {
         (Scalar::Timestamp(a), Scalar::Timestamp(b)) | (Scalar::TimestampNtz(a), Scalar::TimestampNtz(b)) => {
             a.cmp(b)
         }
-        (a, b) => convert::integer(a).unwrap().cmp(&convert::integer(b).unwrap()),
+        (a, b) => integers::integer(a).unwrap().cmp(&integers::integer(b).unwrap()),
     }
 }
 

@@ -1,33 +1,29 @@
 //! Properties of dropping features.
 
 use super::*;
-use crate::Version;
 use crate::actions::DomainMetadata;
 use crate::change::{Duty, duties};
 use crate::features::{contradictions, ensure_changeable};
 use crate::samples::{metadata, protocol};
+use crate::{Version, clustering, row_tracking};
 
-fn form(protocol: Protocol, properties: &[(&str, &str)]) -> Form {
-    Form {
-        protocol,
-        metadata: metadata(properties),
-        domains: Vec::new(),
-    }
+fn table(protocol: Protocol, properties: &[(&str, &str)]) -> TableConfiguration {
+    TableConfiguration::new(protocol, metadata(properties))
 }
 
 fn writers(features: &[&str]) -> Protocol {
     protocol(1, 7, features)
 }
 
-fn dropped(form: &Form, name: &str, traces: Traces) -> Result<Form> {
+fn dropped(table: &TableConfiguration, name: &str, traces: Traces) -> Result<TableConfiguration> {
     let moment = Moment {
         version: Version::try_new(9)?,
         timestamp_ms: 0,
         new_id: &mut String::new,
     };
-    let after = drop_feature(form, name, traces, &moment)?;
-    assert_eq!(contradictions(&after.protocol), []);
-    ensure_changeable(&after.protocol, &after.metadata, &after.schema()?)?;
+    let after = drop_feature(table, name, traces, &moment)?;
+    assert_eq!(contradictions(after.protocol()), []);
+    ensure_changeable(&after)?;
     Ok(after)
 }
 
@@ -35,12 +31,12 @@ fn dropped(form: &Form, name: &str, traces: Traces) -> Result<Form> {
 #[test]
 fn a_feature_that_readers_must_know_leaves_its_history_protected() -> Result<()> {
     let vectors = protocol(3, 7, &["deletionVectors", "v2Checkpoint"]);
-    let off = form(vectors, &[("delta.enableDeletionVectors", "false")]);
+    let off = table(vectors, &[("delta.enableDeletionVectors", "false")]);
     let after = dropped(&off, "deletionVectors", Traces::InHistory)?;
     let mut expected = protocol(3, 7, &["v2Checkpoint"]);
     expected.writer_features = Some(vec!["v2Checkpoint".to_owned(), "checkpointProtection".to_owned()]);
-    assert_eq!(after.protocol, expected);
-    assert_eq!(after.metadata, metadata(&[(PROTECTED_BEFORE, "9")]));
+    assert_eq!(*after.protocol(), expected);
+    assert_eq!(*after.metadata(), metadata(&[(PROTECTED_BEFORE, "9")]));
     assert_eq!(
         duties(&off, &after)?,
         [Duty::NothingUses("deletionVectors"), Duty::CheckpointsStandBefore]
@@ -48,18 +44,18 @@ fn a_feature_that_readers_must_know_leaves_its_history_protected() -> Result<()>
     let mut later = after.clone();
     later.set_property(PROTECTED_BEFORE, "12");
     let after = dropped(&later, "v2Checkpoint", Traces::InHistory)?;
-    assert_eq!(after.protocol, writers(&["checkpointProtection"]));
-    assert_eq!(after.metadata.property(PROTECTED_BEFORE), Some("12"));
+    assert_eq!(*after.protocol(), writers(&["checkpointProtection"]));
+    assert_eq!(after.metadata().property(PROTECTED_BEFORE), Some("12"));
     // It can be dropped itself once there is nothing left to protect.
     assert!(dropped(&after, "checkpointProtection", Traces::InHistory).is_err());
     let free = dropped(&after, "checkpointProtection", Traces::Gone)?;
     assert_eq!(
-        (free.protocol, free.metadata),
-        (protocol(1, 1, &[]), metadata(&[]))
+        (free.protocol(), free.metadata()),
+        (&protocol(1, 1, &[]), &metadata(&[]))
     );
     // Without history there is nothing to protect.
     let after = dropped(&off, "deletionVectors", Traces::Gone)?;
-    assert_eq!(after.protocol, protocol(3, 7, &["v2Checkpoint"]));
+    assert_eq!(*after.protocol(), protocol(3, 7, &["v2Checkpoint"]));
     Ok(())
 }
 
@@ -100,8 +96,8 @@ fn what_is_left_is_the_least_protocol() -> Result<()> {
             timestamp_ms: 0,
             new_id: &mut String::new,
         };
-        let made = drop_feature(&form(before, &[]), name, Traces::InHistory, &moment)?;
-        assert_eq!(made.protocol, after, "{name}");
+        let made = drop_feature(&table(before, &[]), name, Traces::InHistory, &moment)?;
+        assert_eq!(*made.protocol(), after, "{name}");
     }
     // Reader version 2 is only for column mapping.
     let moment = Moment {
@@ -109,11 +105,14 @@ fn what_is_left_is_the_least_protocol() -> Result<()> {
         timestamp_ms: 0,
         new_id: &mut String::new,
     };
-    let mapped = form(protocol(3, 7, &["columnMapping", "vacuumProtocolCheck"]), &[]);
+    let mapped = table(protocol(3, 7, &["columnMapping", "vacuumProtocolCheck"]), &[]);
     let made = drop_feature(&mapped, "vacuumProtocolCheck", Traces::Gone, &moment)?;
     assert_eq!(
-        (made.protocol.min_reader_version, made.protocol.reader_features),
-        (2, None)
+        (
+            made.protocol().min_reader_version,
+            &made.protocol().reader_features
+        ),
+        (2, &None)
     );
     Ok(())
 }
@@ -200,13 +199,13 @@ fn what_uses_a_feature_must_go_first() -> Result<()> {
             Some(field(r#"{"__COLLATIONS":{"a":"x"}}"#, "string")),
         ),
     ] {
-        let mut used = form(protocol(3, 7, &[name]), &[]);
+        let mut used = table(protocol(3, 7, &[name]), &[]);
         let free = used.clone();
         if let Some((key, value)) = property {
             used.set_property(key, value);
         }
         if let Some(schema) = schema {
-            used.metadata.schema_string = schema;
+            used.metadata_mut().schema_string = schema;
         }
         let moment = Moment {
             version: Version::ZERO,
@@ -221,7 +220,7 @@ fn what_uses_a_feature_must_go_first() -> Result<()> {
         );
         assert!(error.is_some_and(|error| error.context().contains(&("feature", name.into()))));
         let after = drop_feature(&free, name, Traces::Gone, &moment)?;
-        assert!(!names_in(&after.protocol).contains(name), "{name}");
+        assert!(!names_in(after.protocol()).contains(name), "{name}");
     }
     Ok(())
 }
@@ -233,7 +232,7 @@ fn domains_stand_in_the_way_or_go_with_their_feature() -> Result<()> {
         configuration: configuration.to_owned(),
         removed: false,
     };
-    let mut table = form(
+    let mut table = table(
         writers(&["rowTracking", "clustering", "domainMetadata"]),
         &[
             (row_tracking::ROW_ID_COLUMN, "_r"),
@@ -241,18 +240,18 @@ fn domains_stand_in_the_way_or_go_with_their_feature() -> Result<()> {
             ("delta.enableRowTracking", "false"),
         ],
     );
-    table.domains = vec![
+    table = table.with_domains([
         domain(row_tracking::DOMAIN, r#"{"rowIdHighWaterMark":9}"#),
         domain(clustering::DOMAIN, r#"{"clusteringColumns":[["a"]]}"#),
         domain("mine", ""),
-    ];
+    ]);
     assert!(dropped(&table, "domainMetadata", Traces::Gone).is_err());
     assert!(dropped(&table, "clustering", Traces::Gone).is_err());
     table.put_domain(clustering::DOMAIN, r#"{"clusteringColumns":[]}"#.to_owned());
     let after = dropped(&table, "rowTracking", Traces::InHistory)?;
-    assert_eq!(after.metadata, metadata(&[]));
+    assert_eq!(*after.metadata(), metadata(&[]));
     let after = dropped(&after, "clustering", Traces::InHistory)?;
-    assert_eq!(after.domains, [domain("mine", "")]);
+    assert_eq!(Vec::from_iter(after.domains().values()), [&domain("mine", "")]);
     assert!(dropped(&after, "domainMetadata", Traces::Gone).is_err());
     let removed: Vec<String> = after
         .actions_since(&table)
@@ -267,7 +266,7 @@ fn domains_stand_in_the_way_or_go_with_their_feature() -> Result<()> {
 
 #[test]
 fn what_is_no_feature_of_the_table_is_told() {
-    let table = form(writers(&["clustering", "domainMetadata", "icebergCompatV3"]), &[]);
+    let table = table(writers(&["clustering", "domainMetadata", "icebergCompatV3"]), &[]);
     for (name, kind, hint) in [
         (
             "clusterin",

@@ -367,7 +367,7 @@ fn what_metadata_use_is_needed() -> Result<()> {
         );
         // Every needed feature can be added.
         let made = with_features(&protocol(1, 2, &[]), needed)?;
-        ensure_changeable(&made, &samples::metadata(&[]), &StructType::default())?;
+        ensure_changeable(&samples::table(&made, &samples::metadata(&[])))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ fn every_default_is_of_its_own_type() {
     for property in PROPERTIES {
         assert!(
             names.insert(property.name.to_ascii_lowercase()),
-            "{} stands twice",
+            "{} is listed twice",
             property.name
         );
         assert!(

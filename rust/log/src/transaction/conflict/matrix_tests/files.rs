@@ -1,4 +1,4 @@
-//! Files that come and go, and which check goes first.
+//! Conflicts of added and removed files, and the precedence of the checks.
 
 use super::{
     ADDED, APPEND, Loser, META, OK, PROTOCOL, READ, TWICE, TXN, blind, losers, moved, other, removing,
@@ -7,7 +7,7 @@ use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteS
 use crate::transaction::conflict::{Granularity, Rule};
 use crate::transaction::samples::{add, domain, file, metadata, protocol, remove, txn, vector, winner};
 
-/// The matrix of file actions. The columns are the levels.
+/// The matrix of file actions; the columns are isolation levels.
 #[test]
 fn files_at_every_level() {
     let [blind_append, delete, with_metadata, backfill] = losers();
@@ -94,7 +94,7 @@ fn files_at_every_level() {
     }
 }
 
-/// What the columns of the matrix say beside one another: which check goes first, and what a rule is there for.
+/// What the columns of the matrix show together: the precedence of the checks, and what each rule prevents.
 #[test]
 fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     let removal = |files: &[&str]| {
@@ -124,7 +124,7 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         mine.adds.push(add("1new"));
     });
     all.read.read_app_id("app");
-    // Taking the first away shows the next, to the last.
+    // Without the first rule the next one applies, and so on to the last.
     let mut without = Vec::new();
     for (rule, outcome) in [
         (Rule::AddedTwice, ADDED),
@@ -151,7 +151,7 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         ("the whole table was read", &whole, removing("2z", false), READ),
         ("the whole table was read", &whole, other("2z"), APPEND),
         ("added twice and elsewhere", &unread, other("2new"), ADDED),
-        ("brought again and taken", &unread, other("1d"), OK),
+        ("added again and removed", &unread, other("1d"), OK),
         ("a winner that does nothing", &whole, winner("WRITE", |_| ()), OK),
     ] {
         assert_eq!(
@@ -160,13 +160,13 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
             "{name}"
         );
     }
-    // A file counts by its path, whatever its vector.
+    // Files are compared by path, regardless of deletion vectors.
     let mut cut = removing("1d", true);
     cut.removes
         .iter_mut()
         .for_each(|file| file.deletion_vector = Some(vector("a")));
     assert_eq!(unread.meeting(SnapshotIsolation, files, &cut, &[]), TWICE);
-    // Without partitions every file would have been read, by whatever predicate.
+    // In an unpartitioned table any predicate would have read every file.
     let flat = Loser::of(&[], "DELETE").reading("x = 7", &["a"]);
     assert_eq!(flat.meeting(Serializable, files, &other("b"), &[]), APPEND);
     assert_eq!(flat.meeting(WriteSerializable, files, &blind("b"), &[]), OK);

@@ -1,4 +1,4 @@
-//! Metadata.
+//! Conflicts of metadata changes.
 
 use deltaic_protocol::actions::{Metadata, Protocol};
 
@@ -16,7 +16,7 @@ const SUPPORTED: [&str; 6] = [
     "inCommitTimestamp",
 ];
 
-/// Changes of metadata that a commit without metadata can follow, and those that it cannot.
+/// Metadata changes that are compatible with a commit without metadata, and those that are not.
 #[test]
 fn metadata_that_may_change() {
     const IDS: &str = "delta.rowTracking.materializedRowIdColumnName";
@@ -121,18 +121,19 @@ fn metadata_that_may_change() {
             let outcome = if fits { OK } else { META };
             let found = loser.meeting(Serializable, Granularity::Files, &winner, &[]);
             assert_eq!(
-                found, outcome,
+                found,
+                outcome,
                 "{before:?} {after:?} {:?}",
-                loser.base.form.protocol
+                loser.base.table.protocol()
             );
-            // Who changes metadata, too, never follows.
+            // A commit that changes metadata itself conflicts with any metadata change.
             let both = loser.proposing(|mine| mine.metadata = Some(metadata(&[], before)));
             assert_eq!(both.meeting(Serializable, Granularity::Files, &winner, &[]), META);
         }
     }
 }
 
-/// Every other field of the metadata, and the schema.
+/// All other fields of the metadata, and the schema.
 #[test]
 fn metadata_that_may_not_change() {
     let noted = |mode: Option<&str>, id: i32| {
@@ -203,7 +204,7 @@ fn metadata_that_may_not_change() {
         let mut winner = winner("SET TBLPROPERTIES", |w| w.metadata = Some(after));
         let found = loser.meeting(Serializable, Granularity::Files, &winner, &[]);
         assert_eq!(found, outcome, "{name}");
-        // Marks of identity columns go with anything that brings no metadata, in one table.
+        // Identity column state is compatible with any commit without metadata, of the same table.
         winner.is_identity_only = true;
         let of_one_table = if name == "id" { META } else { OK };
         assert_eq!(
@@ -220,7 +221,7 @@ fn metadata_that_may_not_change() {
     }
 }
 
-/// A winner that brings a feature and turns it on in one commit.
+/// A winning commit that adds a feature and enables it.
 #[test]
 fn a_feature_and_its_property_may_come_together() {
     let loser = Loser::of(&[], "WRITE");

@@ -1,19 +1,17 @@
-//! The conflict matrix as a table: each row is a cell, what the loser did, what the winner did, and what comes of it.
+//! The conflict matrix as a table: each row has this commit's actions, those of the winning commit, and the outcome.
 
 mod files;
 mod metadata;
 mod rows;
 mod table;
 
-use deltaic_protocol::actions::{Metadata, Protocol};
-use deltaic_protocol::schema::StructType;
-use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result};
+use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, TableConfiguration};
 
 use super::{Attempt, Granularity, Rule, check, check_without};
 use crate::transaction::samples::{add, base, file, metadata, predicate, protocol, remove, winner};
 use crate::transaction::{Base, IsolationLevel, Operation, Proposal, ReadSet, Winner};
 
-/// A proposal with what was read for it.
+/// A proposal with its read set.
 #[derive(Clone)]
 struct Loser {
     mine: Proposal,
@@ -21,8 +19,8 @@ struct Loser {
     base: Base,
 }
 
-fn gate(protocol: &Protocol, _: &Metadata, _: &StructType) -> Result<()> {
-    let mut names = protocol.writer_features.iter().flatten();
+fn gate(table: &TableConfiguration) -> Result<()> {
+    let mut names = table.protocol().writer_features.iter().flatten();
     match names.find(|name| name.starts_with("unheard")) {
         Some(name) => Err(Error::new(
             ErrorKind::UnsupportedFeature,
@@ -33,7 +31,7 @@ fn gate(protocol: &Protocol, _: &Metadata, _: &StructType) -> Result<()> {
 }
 
 impl Loser {
-    /// A table that is partitioned by `p`, or not at all.
+    /// A table partitioned by `p`, or unpartitioned.
     fn of(partition_columns: &[&str], operation: &str) -> Self {
         Self::with_features(partition_columns, &[], operation)
     }
@@ -45,7 +43,7 @@ impl Loser {
                 operation: Operation::parse(operation).expect("a known name"),
                 ..Proposal::default()
             },
-            read: ReadSet::try_new(&base.form.protocol, &base.form.metadata).expect("they go together"),
+            read: ReadSet::try_new(&base.table).expect("they go together"),
             base,
         }
     }
@@ -56,7 +54,7 @@ impl Loser {
     }
 
     fn reading(mut self, text: &str, files: &[&str]) -> Self {
-        let bound = predicate(text, &self.base.form.metadata);
+        let bound = predicate(text, self.base.table.metadata());
         self.read.read_where(Some(&bound));
         self.read.read_files(files.iter().copied());
         self
@@ -95,7 +93,7 @@ impl Loser {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Fits,
-    /// The rows decide.
+    /// The rows determine the outcome.
     ByRows,
     Fails(Kind),
 }
@@ -122,7 +120,7 @@ fn other(path: &str) -> Winner {
     winner("WRITE", |w| w.adds.push(file(path)))
 }
 
-/// What OPTIMIZE brings: rows that were there.
+/// An add as written by OPTIMIZE: its rows existed before.
 fn moved(path: &str) -> Winner {
     let mut winner = other(path);
     winner.adds.iter_mut().for_each(|file| file.data_change = false);
@@ -138,8 +136,8 @@ fn removing(path: &str, data_change: bool) -> Winner {
     })
 }
 
-/// The losers of the file matrix, all of the partition `p = 1`: a blind append; one that read `1r` and `1d` and removed
-/// `1d`; the same with metadata; one that gives row ids.
+/// The commits that lose in the file matrix, all of the partition `p = 1`: a blind append; one that read `1r` and `1d`
+/// and removed `1d`; the same with metadata; one that assigns row ids.
 fn losers() -> [Loser; 4] {
     let partitioned = |operation| Loser::of(&["p"], operation);
     let delete = |loser: Loser| {

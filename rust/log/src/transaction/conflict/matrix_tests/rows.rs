@@ -1,4 +1,4 @@
-//! Two commits that delete rows of one file by vectors.
+//! Conflicts of two commits that delete rows of one file by deletion vectors.
 
 use super::{ADDED, APPEND, Loser, OK, Outcome, READ};
 use crate::transaction::IsolationLevel::Serializable;
@@ -6,7 +6,7 @@ use crate::transaction::conflict::Granularity;
 use crate::transaction::samples::{add, file, remove, vector, winner};
 use crate::transaction::{DecidedBy, Winner};
 
-/// Two commits that delete rows of one file by vectors.
+/// Two commits that delete rows of one file by deletion vectors.
 #[test]
 fn rows_of_one_file() {
     let cutting = |winner: &mut Winner, path: &str, from: Option<&str>, to: Option<&str>| {
@@ -79,7 +79,7 @@ fn rows_of_one_file() {
             APPEND,
         ),
         (
-            "we write the rest anew",
+            "we rewrite the other rows",
             rewriting,
             cut(None, Some("theirs")),
             APPEND,
@@ -93,21 +93,21 @@ fn rows_of_one_file() {
             APPEND,
         ),
         (
-            "the winner writes the rest anew",
+            "the winner rewrites the other rows",
             row(),
             winner("DELETE", |w| w.removes.push(file("1f"))),
             READ,
             READ,
         ),
         (
-            "the winner brings rows back",
+            "the winner restores rows",
             row(),
             cut(Some("old"), None),
             APPEND,
             APPEND,
         ),
         (
-            "we bring the file again and take none",
+            "we add the file again and remove none",
             row().proposing(|mine| mine.removes.clear()),
             cut(None, Some("theirs")),
             ADDED,

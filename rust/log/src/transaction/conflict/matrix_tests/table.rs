@@ -1,11 +1,12 @@
-//! Row ids, domains, applications and the protocol.
+//! Conflicts of row ids, domains, applications and the protocol.
 
 use super::{Loser, OK, PROTOCOL, TXN, WRITE, gate, losers, other, removing};
 use crate::transaction::IsolationLevel::Serializable;
-use crate::transaction::conflict::{Attempt, Conflict, Granularity, Rule, check};
+use crate::transaction::conflict::{Attempt, Granularity, Rule, check};
+use crate::transaction::conflict_cause::Conflict;
 use crate::transaction::samples::{add, domain, file, protocol, txn, version, winner};
 
-/// Row ids come and go beside everything else that leaves their files alone.
+/// Assigning and removing row ids is compatible with everything that does not change the same files.
 #[test]
 fn row_ids_come_and_go_beside_others() {
     let [_, delete, ..] = losers();
@@ -35,7 +36,7 @@ fn row_ids_come_and_go_beside_others() {
     }
 }
 
-/// Domains and applications.
+/// Conflicts of domains and applications.
 #[test]
 fn domains_and_applications() {
     let setting = |names: &[&str]| {
@@ -94,7 +95,7 @@ fn domains_and_applications() {
     }
 }
 
-/// What an application has come to is told, so that a caller can see that its own work is done.
+/// The conflict contains the application's version, so that a caller can see that its own batch was committed.
 #[test]
 fn a_conflict_tells_how_far_an_application_has_come() {
     let mut loser = Loser::of(&[], "WRITE");
@@ -116,7 +117,7 @@ fn a_conflict_tells_how_far_an_application_has_come() {
     assert_eq!(found, Err(expected));
 }
 
-/// The protocol.
+/// Conflicts of the protocol.
 #[test]
 fn protocols() {
     let having = |features: &[&str]| Loser::with_features(&[], features, "WRITE");

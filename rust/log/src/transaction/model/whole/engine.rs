@@ -37,19 +37,20 @@ pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules:
         };
         let mut mine = seen.proposal(*operation, &effect);
         let mut base = seen.base(read_at);
-        mine.drop_proved_at = mine.drop_proved_at.map(|_| base.version);
+        mine.drop_proved_at = mine.drop_proved_at.and_then(|_| base.version());
         if mine.is_empty() {
             fates.push(Fate::Empty);
             continue;
         }
-        let mut read = ReadSet::try_new(&seen.protocol, &seen.metadata).expect("they go together");
+        let mut read = ReadSet::try_new(&base.table).expect("they go together");
         operation.read(&mut read, seen.files.keys().map(String::as_str));
         read.read_files(mine.removes.iter().map(|remove| remove.path.as_str()));
         let is_blind = is_blind_append(&mine, &read);
         hand_out_row_ids(&mut mine, &base).expect("the files have statistics");
         let gate: Gate = match operation.supports_alien() {
-            true => |_, _, _| Ok(()),
-            false => |protocol, _, _| match protocol
+            true => |_| Ok(()),
+            false => |table| match table
+                .protocol()
                 .writer_features
                 .iter()
                 .flatten()

@@ -1,14 +1,12 @@
 //! A table as a log of actions: converts effects to proposals and commits them as versions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol, Remove};
 use deltaic_protocol::row_tracking::DOMAIN;
 
 use super::operations::{Operation, app_name, domain_name};
 use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
-use crate::changes::TableForm;
 use crate::transaction::samples::{base, domain, metadata, protocol, txn, version};
 use crate::transaction::{Base, Proposal, Winner, hand_out_row_ids};
 
@@ -116,11 +114,7 @@ impl Log {
 
     pub(super) fn base(&self, number: usize) -> Base {
         Base {
-            version: version(i64::try_from(number).expect("it is small")),
-            form: TableForm {
-                protocol: Arc::new(self.protocol.clone()),
-                metadata: Arc::new(self.metadata.clone()),
-            },
+            next: version(i64::try_from(number + 1).expect("it is small")),
             high_water_mark: self.mark,
             ..base(self.protocol.clone(), self.metadata.clone())
         }

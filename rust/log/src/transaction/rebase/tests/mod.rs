@@ -1,4 +1,4 @@
-//! What a rebase makes of a proposal, table by table.
+//! Tests of proposals after a rebase.
 
 mod row_ids;
 mod stamps;
@@ -65,14 +65,14 @@ fn the_base_becomes_the_winner() -> Result<()> {
         w.metadata = Some(metadata(&[], &[("a", "b")]));
     });
     rebase(&mut proposing("WRITE", &["a"]), &mut base, &theirs)?;
-    let features = base.form.protocol.writer_features.as_ref();
+    let features = base.table.protocol().writer_features.as_ref();
     assert_eq!(features.map(Vec::len), Some(2));
-    assert_eq!(base.form.metadata.property("a"), Some("b"));
-    assert_eq!((base.version, base.timestamp_ms), (version(5), 2_000));
+    assert_eq!(base.table.metadata().property("a"), Some("b"));
+    assert_eq!((base.version(), base.timestamp_ms), (Some(version(5)), 2_000));
     Ok(())
 }
 
-/// Whatever a rebase makes of it, a commit says one thing of each file.
+/// A rebased commit has at most one add per file.
 ///
 /// protocol: add-file-and-remove-file.3
 #[test]

@@ -1,4 +1,4 @@
-//! Row ids and row commit versions go on from the winner's.
+//! Tests of row ids and row commit versions after a rebase: they continue from the winning commit.
 
 use deltaic_protocol::{ErrorKind, Result};
 
@@ -55,8 +55,11 @@ fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
         mine.domains.first().map(|domain| domain.domain.as_str()),
         Some("delta.rowTracking")
     );
-    assert_eq!((base.version, base.high_water_mark), (version(5), Some(99)));
-    // A winner that handed out none leaves the mark, and the ids.
+    assert_eq!(
+        (base.version(), base.high_water_mark),
+        (Some(version(5)), Some(99))
+    );
+    // A winning commit that assigns no row ids leaves the mark and the ids unchanged.
     let silent = Winner {
         version: version(6),
         ..winner("WRITE", |_| ())
@@ -80,7 +83,7 @@ fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
     Ok(())
 }
 
-/// Whether it gave all files theirs, or deleted rows of one that had none.
+/// Both for a backfill of all files and for a DELETE on a file without ids.
 ///
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]
@@ -108,7 +111,7 @@ fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()>
             .next()
             .map(|gone| (gone.base_row_id, gone.default_row_commit_version));
         assert_eq!(gone, Some((Some(23), Some(5))), "{operation}");
-        // And keeps them behind the next winner.
+        // The ids remain after the next winning commit.
         let next = Winner {
             version: version(6),
             ..marked(59)
@@ -151,7 +154,7 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result
     rebase(&mut mine, &mut base, &enabled)?;
     assert!(base.lost_row_ids);
     assert_eq!(ids(&mine), [(Some(0), Some(8))]);
-    // Where it was enabled before, nothing was lost.
+    // If row tracking was already enabled, no ids are lost.
     let mut enabled_before = Base {
         lost_row_ids: false,
         ..base.clone()
@@ -159,10 +162,11 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result
     rebase(&mut mine, &mut enabled_before, &enabled)?;
     assert!(!enabled_before.lost_row_ids);
     let suspended = Base {
-        form: crate::changes::TableForm {
-            metadata: std::sync::Arc::new(metadata(&[], &[("delta.rowTrackingSuspended", "true")])),
-            ..tracked(Some(9)).form
-        },
+        table: tracked(Some(9)).table.after(
+            None,
+            Some(&metadata(&[], &[("delta.rowTrackingSuspended", "true")])),
+            &[],
+        ),
         ..tracked(Some(9))
     };
     let mut mine = proposing("WRITE", &["a"]);
@@ -203,7 +207,7 @@ fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<(
     Ok(())
 }
 
-/// A file that is brought again with ids of its own needs no mark; one that the winner gave ids needs the winner's.
+/// A file that is added again with its ids needs no mark; with ids from the winning commit, it needs the commit's mark.
 #[test]
 fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
     let mut base = tracked(Some(9));
@@ -237,7 +241,7 @@ fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
     Ok(())
 }
 
-/// An id without the version that brought the row, or that without an id, is none that could go for our file.
+/// A row id without a row commit version, or the reverse, is not copied from the winning commit.
 #[test]
 fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
     for (base_row_id, default_row_commit_version) in [(Some(20), None), (None, Some(5))] {
@@ -258,7 +262,7 @@ fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
     Ok(())
 }
 
-/// Ids that an un-backfill removed would otherwise be assigned a second time after row tracking is enabled again.
+/// If restored, ids that an un-backfill removed could be assigned twice after row tracking is enabled again.
 ///
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]

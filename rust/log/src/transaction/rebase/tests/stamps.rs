@@ -1,4 +1,4 @@
-//! The times and versions that a commit's actions name follow its own.
+//! Tests that timestamps and versions in actions are updated to those of the commit.
 
 use deltaic_protocol::{ErrorKind, Result};
 use serde_json::json;
@@ -20,7 +20,7 @@ fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
     assert_eq!(stamp(&base, 1_000)?, Some(1_001));
     base.go_on(&winner("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
     assert_eq!(stamp(&base, 5_000)?, Some(7_001));
-    // A winner without a readable time is later than the commit before it, and not before its file was written.
+    // A winning commit without in-commit timestamp counts as later than its predecessor and not older than its file.
     base.go_on(&winner("WRITE", |_| ()))?;
     assert_eq!(stamp(&base, 1_500)?, Some(7_002));
     base.go_on(&winner("WRITE", |w| w.modified_ms = 9_000))?;
@@ -51,7 +51,7 @@ fn who_enables_times_says_since_when() -> Result<()> {
     };
     assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(1_001));
     assert_eq!(stamps(&mine), ["5", "1001"]);
-    // What a winner says of its own time does not count before: its file does.
+    // Before in-commit timestamps are enabled, the file's modification time counts, not the winning commit's timestamp.
     rebase(
         &mut mine,
         &mut base,
@@ -59,7 +59,7 @@ fn who_enables_times_says_since_when() -> Result<()> {
     )?;
     assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(2_001));
     assert_eq!(stamps(&mine), ["6", "2001"]);
-    // Metadata that leave times as they are get no stamps.
+    // Metadata that does not enable in-commit timestamps is not stamped.
     let timed = self::base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
     let mut mine = proposing("SET TBLPROPERTIES", &[]);
     mine.metadata = Some(metadata(&[], &[TIMED, ("a", "b")]));
@@ -96,7 +96,7 @@ fn versions_in_the_metadata_follow_the_commit() -> Result<()> {
         mine.metadata.as_ref().map(|m| m.schema_string.clone()),
         Some(schema(6))
     );
-    // What is not changed keeps its spelling.
+    // An unchanged schema keeps its exact text.
     let spaced = format!(" {}", schema(3));
     let mut other = metadata(&[], &[]);
     other.schema_string = spaced.clone();

@@ -1,0 +1,1 @@
+"""Snapshots and conditions for other engines: pyarrow datasets, polars frames, and their expressions."""

@@ -1,0 +1,1 @@
+"""Native scans: deltaic plans a read, and Spark's own Parquet reader reads the files."""

@@ -1,0 +1,106 @@
+"""Selects how a snapshot is read: by Spark's own reader if that is exact, else by the data source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException, ParseException
+
+from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
+from deltaic.spark.native.missing_files import report_missing_files
+from deltaic.spark.native.pruning import changed_meaning, pruning
+from deltaic.spark.native.report import Report, remember, remember_relation
+from deltaic.spark.native.scan import native_scan
+from deltaic.spark.native.scan_plan import modification_time_unsupported, plan_native_scan
+from deltaic.spark.native.snapshot_frame import with_count_of_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from deltaic.snapshot import Snapshot
+
+__all__ = ["ReadRequest", "choose_path"]
+
+_NATIVE = "Spark's own Parquet reader reads the files"
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """A read of a snapshot."""
+
+    predicate: str | None = None
+    """The condition on rows, as SQL text with Spark's semantics."""
+    row_ids: bool = False
+    modification_time: bool = False
+    hadoop_options: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def choose_path(
+    spark: SparkSession,
+    snapshot: Snapshot,
+    request: ReadRequest,
+    by_source: Callable[[str | None], DataFrame],
+) -> DataFrame:
+    """Returns the DataFrame of a read.
+
+    Args:
+        spark: A classic session.
+        snapshot: The snapshot to read.
+        request: The requested rows and columns.
+        by_source: Reads the snapshot with the data source, if Spark's own reader cannot; its argument is the
+            predicate for pruning files.
+
+    Raises:
+        InvalidPredicate: Spark does not understand the predicate.
+        UnsupportedFeature: Neither reader supports the table.
+    """
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    prunes_by, why_not = pruning(snapshot, request.predicate, zone)
+    if prunes_by is not None and (meaning := changed_meaning(spark)):
+        prunes_by, why_not = None, meaning
+    try:
+        scan_plan, log = plan_native_scan(
+            snapshot,
+            predicate=prunes_by,
+            row_ids=request.row_ids,
+            modification_time=request.modification_time,
+        )
+        scan = native_scan(spark, scan_plan, log, request.hadoop_options)
+    except UnsupportedFeature as error:
+        if request.modification_time:
+            raise modification_time_unsupported(error.message, error.context) from error
+        frame = by_source(prunes_by)
+        report = Report(
+            snapshot.uri, snapshot.version, "data source", error.message, predicate=request.predicate
+        )
+        remember_relation(frame, report)
+        return _filtered(frame, snapshot, request.predicate)
+    report = Report(
+        table=snapshot.uri,
+        version=snapshot.version,
+        way="native",
+        why=_NATIVE,
+        files=scan_plan.num_files,
+        files_of_snapshot=scan_plan.files_of_snapshot,
+        files_after_partitions=scan_plan.files_after_partitions,
+        size_in_bytes=scan_plan.size_in_bytes,
+        predicate=request.predicate,
+        notes=[*([why_not] if why_not else []), *scan.notes],
+    )
+    remember(scan.root, report)
+    report_missing_files()
+    return _filtered(scan.frame, snapshot, request.predicate)
+
+
+def _filtered(frame: DataFrame, snapshot: Snapshot, predicate: str | None) -> DataFrame:
+    if predicate is None:
+        return with_count_of_log(frame, snapshot)
+    try:
+        return frame.where(predicate)
+    except (ParseException, AnalysisException) as error:
+        raise InvalidPredicate(
+            f"Spark does not understand the predicate: {str(error).splitlines()[0]}",
+            context={"predicate": predicate},
+        ) from error

@@ -1,0 +1,42 @@
+//! What reading a file with one action per line needs, whether it is read whole or in pieces.
+
+use std::sync::Arc;
+
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::file_batch::{FileBatch, Span, StatisticsSource};
+use super::lines::LineBatches;
+use crate::listing::LogFile;
+use crate::store_error::store_error;
+
+/// Creates the batches of a decoder with the spans of their rows.
+pub(super) fn batches(
+    made: LineBatches,
+    adds: Vec<Span>,
+    removes: Vec<Span>,
+) -> Result<(Option<FileBatch>, Option<FileBatch>)> {
+    let adds = match made.adds {
+        Some((batch, places)) => {
+            let source = StatisticsSource::Lines(Arc::new(places));
+            Some(FileBatch::try_new(batch, adds, source)?)
+        }
+        None => None,
+    };
+    let removes = match made.removes {
+        Some(batch) => Some(FileBatch::try_new(batch, removes, StatisticsSource::None)?),
+        None => None,
+    };
+    Ok((adds, removes))
+}
+
+pub(super) fn unreadable(error: &object_store::Error, file: &LogFile) -> Error {
+    match error {
+        object_store::Error::NotFound { .. } => {
+            Error::new(ErrorKind::CorruptLog, "the commit was listed but is not there")
+                .with("path", file.relative())
+                .with("version", file.path.version)
+                .hint("the log may have been cleaned up concurrently: open the table again")
+        }
+        other => store_error(other, &file.relative()).with("version", file.path.version),
+    }
+}

@@ -1,0 +1,8 @@
+//! The network that a store's client uses.
+
+use std::sync::Arc;
+
+use object_store::client::HttpConnector;
+
+/// A replacement of the network for tests.
+pub(super) type Network = Option<Arc<dyn HttpConnector>>;

@@ -1,0 +1,51 @@
+//! Why a file of a table on a disk is not opened.
+
+use std::fmt;
+
+use object_store::Error;
+
+/// Reason why a file is not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It is outside of the table.
+    Outside,
+    /// It is a folder, a pipe, a device or a socket.
+    NoRegularFile,
+    /// Its modification time is not within the range of a calendar.
+    ImpossibleTime,
+}
+
+impl Refused {
+    /// Returns the refusal that caused a store failure, if any.
+    pub(crate) fn of(error: &Error) -> Option<Self> {
+        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+        while let Some(current) = cause {
+            if let Some(refused) = current.downcast_ref::<Self>() {
+                return Some(*refused);
+            }
+            cause = current.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Outside => "a symbolic link leaves the table's folder",
+            Self::NoRegularFile => "there is no regular file at this path",
+            Self::ImpossibleTime => "the file's time of modification is none that a calendar has",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        Self::Generic {
+            store: "table",
+            source: Box::new(refused),
+        }
+    }
+}

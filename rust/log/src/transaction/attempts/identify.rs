@@ -1,0 +1,95 @@
+//! Which transaction committed a version.
+
+use std::collections::HashSet;
+
+use deltaic_protocol::{Result, Version};
+
+use super::words::{MOST_UNANSWERED, exists, not_to_be_seen, not_utf8};
+use super::{Attempts, Seen};
+use crate::clock::{now_ms, pause};
+use crate::snapshot::LoadOptions;
+use crate::transaction::gap::Readable;
+use crate::transaction::proposal::key_of;
+use crate::transaction::{Winner, modified_ms};
+
+impl Attempts<'_> {
+    /// Which transaction committed a version; `None` if the version does not exist.
+    ///
+    /// This commit is identified by its id before it is decoded, since its lines may exceed the limit for reading.
+    pub(super) async fn see(&mut self, version: Version) -> Result<Option<Seen>> {
+        let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
+            return Ok(None);
+        };
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            // The id may be damaged, so an open proposal remains open.
+            return Err(not_utf8(version));
+        };
+        let ours = format!("\"txnId\":\"{}\"", self.txn_id);
+        let mut infos = text.lines().filter(|line| line.starts_with("{\"commitInfo\":"));
+        if infos.any(|info| info.contains(&ours)) {
+            return Ok(Some(Seen::Ours));
+        }
+        if !text.contains(&self.txn_id) {
+            // Without the id it is another commit, even if it cannot be decoded.
+            self.ensure_never_ours(version).await?;
+            self.open = None;
+            if self.transaction.snapshot().is_none() {
+                return Err(exists(self.location()));
+            }
+        }
+        let limit = match self.transaction.snapshot() {
+            Some(snapshot) => snapshot.max_line_bytes(),
+            None => LoadOptions::default().max_line_bytes,
+        };
+        let mut winner = Winner::decode(version, now_ms(), &bytes, limit)?;
+        if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
+            return Ok(Some(Seen::Ours));
+        }
+        // The first in-commit timestamp of a table must be later than the time of the file before it.
+        let may_be_first = winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some();
+        if may_be_first && self.base.stamps(&self.mine).unwrap_or(false) {
+            winner.modified_ms = modified_ms(self.location(), version).await?;
+        }
+        Ok(Some(Seen::Another(Box::new(winner))))
+    }
+
+    /// Verifies that an unanswered proposal did not become a version that another commit is now: a cleanup may have deleted
+    /// it, and a stale writer may have taken the name again.
+    ///
+    /// # Errors
+    ///
+    /// The version remains open.
+    pub(super) async fn ensure_never_ours(&mut self, version: Version) -> Result<()> {
+        if self.unanswered != Some(version) || self.is_told_by_catalog() {
+            return Ok(());
+        }
+        self.open = Some(version);
+        if let Some(snapshot) = self.transaction.snapshot() {
+            let listed = self.continuity.list_again(snapshot, &self.base, Readable::Yes);
+            listed.await?;
+        }
+        self.unanswered = None;
+        Ok(())
+    }
+
+    /// Which transaction committed a version that is taken and could not be read a moment ago. It is not proposed again: if
+    /// the store has lost it, the commit would be in a gap.
+    pub(super) async fn see_again(&mut self, version: Version) -> Result<Seen> {
+        for nth in 1..MOST_UNANSWERED {
+            pause(nth).await;
+            if let Some(seen) = self.see(version).await? {
+                return Ok(seen);
+            }
+        }
+        Err(not_to_be_seen(version))
+    }
+
+    /// Whether a winning commit adds a file of this commit: then it may be this commit, written by a catalog without its id.
+    pub(super) fn shares_file_with(&self, winner: &Winner) -> bool {
+        let theirs: HashSet<String> = winner.adds.iter().map(|add| key_of(&add.path)).collect();
+        self.mine
+            .adds
+            .iter()
+            .any(|add| theirs.contains(&key_of(&add.path)))
+    }
+}

@@ -1,0 +1,212 @@
+//! Why a commit conflicts with the winning commit, as a value that converts to an error.
+
+use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Version};
+
+use crate::changes::PartitionValues;
+
+/// Why a commit conflicts with the winning commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// The winning commit changed the protocol incompatibly.
+    ProtocolChanged {
+        /// The winning version.
+        version: Version,
+        /// What is incompatible.
+        why: String,
+    },
+    /// This commit drops a feature, and it was not verified that the table does not use it after the winning commit.
+    DropUnproved {
+        /// The winning version.
+        version: Version,
+    },
+    /// The winning commit changed the metadata incompatibly.
+    MetadataChanged {
+        /// The winning version.
+        version: Version,
+        /// The field of the metadata, or the property, that changed.
+        field: String,
+    },
+    /// The winning commit changed a domain that this commit changes or read.
+    Domain {
+        /// The winning version.
+        version: Version,
+        /// The domain.
+        domain: String,
+    },
+    /// The winning commit changed the version of an application that this commit read.
+    Application {
+        /// The winning version.
+        version: Version,
+        /// The application.
+        app_id: String,
+        /// The application's version after the winning commit.
+        reached: i64,
+    },
+    /// This commit removes row ids, and the winning commit assigned some.
+    RowIdsGiven {
+        /// The winning version.
+        version: Version,
+    },
+    /// The winning commit added a file that this commit would have read.
+    Append {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+        /// Its partition.
+        partition_values: PartitionValues,
+    },
+    /// The winning commit added a file that this commit adds too.
+    AddedTwice {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+    },
+    /// The winning commit removed a file that this commit read.
+    DeleteRead {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+    },
+    /// The winning commit removed a file that this commit removes too.
+    DeleteDelete {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+    },
+}
+
+impl Conflict {
+    /// The winning version.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        match self {
+            Self::ProtocolChanged { version, .. }
+            | Self::DropUnproved { version }
+            | Self::MetadataChanged { version, .. }
+            | Self::Domain { version, .. }
+            | Self::Application { version, .. }
+            | Self::RowIdsGiven { version }
+            | Self::Append { version, .. }
+            | Self::AddedTwice { version, .. }
+            | Self::DeleteRead { version, .. }
+            | Self::DeleteDelete { version, .. } => *version,
+        }
+    }
+
+    /// The conflict class.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::ProtocolChanged { .. } | Self::DropUnproved { .. } => Kind::ProtocolChanged,
+            Self::MetadataChanged { .. } => Kind::MetadataChanged,
+            Self::Domain { .. } | Self::Application { .. } => Kind::ConcurrentTransaction,
+            Self::RowIdsGiven { .. } => Kind::ConcurrentWrite,
+            Self::Append { .. } => Kind::ConcurrentAppend,
+            Self::AddedTwice { .. } => Kind::AddedTwice,
+            Self::DeleteRead { .. } => Kind::ConcurrentDeleteRead,
+            Self::DeleteDelete { .. } => Kind::ConcurrentDeleteDelete,
+        }
+    }
+
+    fn message(&self) -> String {
+        let version = self.version();
+        match self {
+            Self::ProtocolChanged { why, .. } => {
+                format!("version {version} changed the table's protocol: {why}")
+            }
+            Self::DropUnproved { .. } => {
+                format!("version {version} was committed while a feature was being dropped, and may use it")
+            }
+            Self::MetadataChanged { field, .. } if field == "id" => {
+                format!(
+                    "version {version} changed the table's metadata: id, so another table was created in its place"
+                )
+            }
+            Self::MetadataChanged { field, .. } => {
+                format!("version {version} changed the table's metadata: {field}")
+            }
+            Self::Domain { domain, .. } => format!("version {version} also changed the domain {domain:?}"),
+            Self::Application { app_id, reached, .. } => {
+                format!("version {version} advanced the application {app_id:?} to {reached}")
+            }
+            Self::RowIdsGiven { .. } => {
+                format!("version {version} assigned row ids to files while they were being removed")
+            }
+            Self::Append { .. } => {
+                format!("version {version} added a file that this operation would have had to read")
+            }
+            Self::AddedTwice { .. } => {
+                format!("version {version} added a file that this operation also adds")
+            }
+            Self::DeleteRead { .. } => {
+                format!("version {version} removed a file that this operation has read")
+            }
+            Self::DeleteDelete { .. } => {
+                format!("version {version} removed a file that this operation also removes")
+            }
+        }
+    }
+
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::ProtocolChanged { .. } => "run the operation again: it then uses the table's new protocol",
+            Self::DropUnproved { .. } => "drop the feature again while no other writer commits",
+            Self::MetadataChanged { .. } => {
+                "run the operation again: it is checked against the new schema, partitioning and properties"
+            }
+            Self::Domain { .. } => {
+                "read the domain again, and run the operation again if it still makes sense"
+            }
+            Self::Application { .. } => {
+                "the same application is running twice: stop one, or continue from its last version"
+            }
+            Self::RowIdsGiven { .. } => "run one of the two after the other has ended",
+            Self::AddedTwice { .. } => "its rows are in the table already: add the other files without it",
+            Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
+                "run the operation again on the new version, as table.run_transaction does. Operations on different partitions do not conflict"
+            }
+        }
+    }
+}
+
+impl From<Conflict> for Error {
+    fn from(conflict: Conflict) -> Self {
+        let error = Self::new(ErrorKind::CommitConflict(conflict.kind()), conflict.message())
+            .with("version", conflict.version())
+            .hint(conflict.hint());
+        match conflict {
+            Conflict::MetadataChanged { field, .. } => error.with("field", field),
+            Conflict::Domain { domain, .. } => error.with("domain", domain),
+            Conflict::Application { app_id, .. } => error.with("app_id", app_id),
+            Conflict::Append {
+                path,
+                partition_values,
+                ..
+            } => {
+                let values = partition_values.iter();
+                let partition: Vec<_> = values
+                    .map(|(name, value)| format!("{name}={}", value.as_deref().unwrap_or("NULL")))
+                    .collect();
+                let error = error.with("path", path);
+                if partition.is_empty() {
+                    error
+                } else {
+                    error.with("partition", partition.join("/"))
+                }
+            }
+            Conflict::AddedTwice { path, .. }
+            | Conflict::DeleteRead { path, .. }
+            | Conflict::DeleteDelete { path, .. } => error.with("path", path),
+            Conflict::ProtocolChanged { .. }
+            | Conflict::DropUnproved { .. }
+            | Conflict::RowIdsGiven { .. } => error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Tests of conflicts as errors.
+
+use super::*;
+
+/// Each conflict as an error: its class and its context.
+#[test]
+fn a_conflict_becomes_an_error_of_its_class_that_says_where() {
+    let version = Version::ZERO;
+    let (path, text) = (|| "a b".to_owned(), |text: &str| text.to_owned());
+    let partition =
+        || PartitionValues::from([("p".to_owned(), Some("1".to_owned())), ("q".to_owned(), None)]);
+    for (conflict, class, context) in [
+        (
+            Conflict::ProtocolChanged {
+                version,
+                why: text("why"),
+            },
+            "ProtocolChanged",
+            &[][..],
+        ),
+        (Conflict::DropUnproved { version }, "ProtocolChanged", &[]),
+        (
+            Conflict::MetadataChanged {
+                version,
+                field: text("f"),
+            },
+            "MetadataChanged",
+            &[("field", "f")],
+        ),
+        (
+            Conflict::Domain {
+                version,
+                domain: text("d"),
+            },
+            "ConcurrentTransaction",
+            &[("domain", "d")],
+        ),
+        (
+            Conflict::Application {
+                version,
+                app_id: text("x"),
+                reached: 3,
+            },
+            "ConcurrentTransaction",
+            &[("app_id", "x")],
+        ),
+        (Conflict::RowIdsGiven { version }, "ConcurrentWrite", &[]),
+        (
+            Conflict::Append {
+                version,
+                path: path(),
+                partition_values: partition(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b"), ("partition", "p=1/q=NULL")],
+        ),
+        (
+            Conflict::Append {
+                version,
+                path: path(),
+                partition_values: PartitionValues::new(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b")],
+        ),
+        (
+            Conflict::AddedTwice {
+                version,
+                path: path(),
+            },
+            "ConcurrentAppend",
+            &[("path", "a b")],
+        ),
+        (
+            Conflict::DeleteRead {
+                version,
+                path: path(),
+            },
+            "ConcurrentDeleteRead",
+            &[("path", "a b")],
+        ),
+        (
+            Conflict::DeleteDelete {
+                version,
+                path: path(),
+            },
+            "ConcurrentDeleteDelete",
+            &[("path", "a b")],
+        ),
+    ] {
+        let error = Error::from(conflict);
+        assert_eq!(error.kind().class_name(), class);
+        let mut expected = vec![("version", version.into())];
+        expected.extend(context.iter().map(|(key, value)| (*key, (*value).into())));
+        assert_eq!(error.context(), expected, "{class}");
+        let hint = error.hint_text().unwrap_or_default();
+        assert!(
+            hint.contains(' ') && error.what().contains("version 0"),
+            "{error}"
+        );
+    }
+}
+
+/// The conflict with a replaced table says so; that with any other metadata change only names the field.
+#[test]
+fn another_table_is_called_so() {
+    for (field, is_another) in [("id", true), ("schemaString", false)] {
+        let conflict = Conflict::MetadataChanged {
+            version: Version::ZERO,
+            field: field.to_owned(),
+        };
+        let said = Error::from(conflict).what().to_owned();
+        assert!(said.contains(field), "{said}");
+        assert_eq!(said.contains("another table"), is_another, "{said}");
+    }
+}

@@ -1,0 +1,234 @@
+//! Opens a data file, prunes it, and splits it into read units that are read concurrently.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
+use deltaic_log::location::without_secrets;
+use deltaic_protocol::{Error, Result};
+use parquet::arrow::RowNumber;
+use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::file::metadata::ParquetMetaData;
+
+use super::across_files::AcrossFiles;
+use super::piece::Piece;
+use crate::read::columns::find::ensure_ids;
+use crate::read::deletion_vectors::read_vectors::{read_vectors, vectors_of};
+use crate::read::file::file_plan::FilePlan;
+use crate::read::file::open_file::OpenFile;
+use crate::read::local::pages::indexed;
+use crate::read::parquet::footer::{Footer, damaged, options};
+use crate::read::parquet::page_index::with_page_index;
+use crate::read::parquet::weighed::Packing;
+use crate::read::pruning::chunk_statistics::Question;
+use crate::read::pruning::chunk_values::{is_all_dictionary, with_values};
+use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
+use crate::scan::Rows;
+use crate::scan::{ScanTask, Selection};
+
+/// Row groups of a local file are combined into one read unit up to this number of rows.
+const PIECE_ROWS: u64 = 64 * 1024;
+
+/// How a file is split for concurrent reading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    /// The maximum number of rows that will be used.
+    pub(crate) limit: Option<usize>,
+    /// Whether large row groups are split: there are more cores than files.
+    pub(crate) in_parts: bool,
+}
+
+impl Cut {
+    /// No split: the file is read sequentially.
+    pub(crate) const WHOLE: Self = Self {
+        limit: None,
+        in_parts: false,
+    };
+}
+
+/// Opens a task's file; `None` if partition values already rule out all of its rows.
+#[tracing::instrument(target = "deltaic::scan", name = "open file", level = "debug", skip_all, fields(path = without_secrets(&task.path)))]
+pub(crate) async fn open(task: ScanTask, cut: Cut, shared: &AcrossFiles) -> Result<Option<OpenFile>> {
+    let (path, version) = (without_secrets(&task.path), task.context.version);
+    let located = |error: Error| error.with("path", path.as_str()).with("version", version);
+    try_open(task, cut, shared, &path).await.map_err(located)
+}
+
+async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -> Result<Option<OpenFile>> {
+    let context = Arc::clone(&task.context);
+    let residual = task.residual()?;
+    if residual.is_hopeless() {
+        return Ok(None);
+    }
+    let rows = rows_of(&task).await?;
+    let path = context.location.resolve(&task.path)?;
+    let store = Arc::clone(context.location.store());
+    let footer = Footer::fetch(store, path, task.size, shown).await?;
+    let mut footer = footer.with_rows(task.num_records)?;
+    ensure_rows(&task, &rows, &footer.metadata)?;
+    ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
+    let plan = FilePlan::new(&task, &residual, &footer, &shared.plans)?;
+    let question = match &residual.predicate {
+        Some(predicate) => Some(Question::new(
+            predicate,
+            &context.table_schema,
+            &|field| context.partition_columns.contains(&field.name),
+            &footer,
+            context.column_mapping,
+        )?),
+        None => None,
+    };
+    let mut kept = row_groups(question.as_ref(), &footer)?;
+    if let Some(question) = &question {
+        kept = with_values(
+            question,
+            &context.table_schema,
+            &footer,
+            kept,
+            &plan.leaves,
+            shown,
+        )
+        .await?;
+    }
+    let is_large =
+        |(group, _): &(usize, u64)| cut.in_parts && rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS;
+    if question.is_some() || cut.limit.is_some() || kept.iter().any(is_large) {
+        let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
+        footer.metadata = with_page_index(
+            &mut footer.file,
+            &footer.metadata,
+            &kept.iter().map(|(group, _)| *group).collect::<Vec<_>>(),
+            &asked,
+            &plan.leaves,
+            shown,
+        )
+        .await?;
+    }
+    let mut groups = Vec::new();
+    for (index, first) in kept {
+        let stretches = match &question {
+            Some(question) => question.pages(&footer.metadata, index)?,
+            None => None,
+        };
+        let Some(group) = Group::select(&footer.metadata, index, first, &rows, stretches.as_deref())? else {
+            continue;
+        };
+        match cuts(&footer.metadata, index, &plan.leaves) {
+            cuts if cuts.is_empty() || !cut.in_parts => groups.push(group),
+            cuts => groups.extend(group.split(rows_of_group(&footer.metadata, index), &cuts)?),
+        }
+    }
+    let mut options = options().with_schema(decoded_as(&footer, &plan, &groups));
+    if plan.asks_positions() {
+        let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
+        options = options
+            .with_virtual_columns(vec![Arc::new(position)])
+            .map_err(|error| damaged(&error, shown))?;
+    }
+    let arrow = ArrowReaderMetadata::try_new(Arc::clone(&footer.metadata), options)
+        .map_err(|error| damaged(&error, shown))?;
+    let packing = Packing::of(&footer.metadata);
+    let indexed = Arc::new(indexed(&footer.metadata));
+    Ok(Some(OpenFile {
+        plan: Arc::new(plan),
+        footer,
+        arrow,
+        groups,
+        limit: cut.limit,
+        buffers: shared.buffers.clone(),
+        packing,
+        indexed,
+    }))
+}
+
+/// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding these
+/// here is faster than in the Parquet reader.
+fn decoded_as(footer: &Footer, plan: &FilePlan, groups: &[Group]) -> SchemaRef {
+    // Cached columns are concatenated across row groups, which have different dictionaries.
+    if plan.is_late {
+        return Arc::clone(&footer.schema);
+    }
+    let columns = footer.metadata.file_metadata().schema_descr();
+    let mut fields: Vec<FieldRef> = footer.schema.fields().iter().cloned().collect();
+    for leaf in &plan.leaves {
+        let chunks = groups
+            .iter()
+            .map(|group| footer.metadata.row_group(group.index).column(*leaf));
+        let Some(field) = fields.get_mut(columns.get_column_root_idx(*leaf)) else {
+            continue;
+        };
+        if *field.data_type() == ArrowType::Utf8 && chunks.into_iter().all(is_all_dictionary) {
+            let texts = ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::Utf8));
+            *field = Arc::new(field.as_ref().clone().with_data_type(texts));
+        }
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// Returns the row groups that may contain a matching row, with the position of each group's first row in the file.
+fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(usize, u64)>> {
+    let kept = match question {
+        Some(question) => question.row_groups(&footer.metadata)?,
+        None => vec![true; footer.metadata.num_row_groups()],
+    };
+    let mut first = 0u64;
+    let mut groups = Vec::new();
+    for (index, kept) in kept.into_iter().enumerate() {
+        if kept {
+            groups.push((index, first));
+        }
+        first = first.saturating_add(rows_of_group(&footer.metadata, index));
+    }
+    Ok(groups)
+}
+
+impl OpenFile {
+    /// Returns the read units in order. For a local file, a unit has as many row groups as [`PIECE_ROWS`] allows;
+    /// otherwise, when each row group must be fetched, it has one.
+    pub(crate) fn pieces(self) -> Vec<Piece> {
+        let mut pieces: Vec<Vec<Group>> = Vec::new();
+        let is_local = self.plan.task.context.location.file_system().is_some();
+        let most = if is_local { PIECE_ROWS } else { 0 };
+        let mut rows = most;
+        for group in self.groups.iter().cloned() {
+            let more = group.rows;
+            match pieces.last_mut() {
+                Some(piece) if rows.saturating_add(more) <= most => {
+                    piece.push(group);
+                    rows = rows.saturating_add(more);
+                }
+                _ => {
+                    pieces.push(vec![group]);
+                    rows = more;
+                }
+            }
+        }
+        let file = Arc::new(self);
+        pieces
+            .into_iter()
+            .map(|groups| Piece {
+                file: Arc::clone(&file),
+                groups,
+            })
+            .collect()
+    }
+}
+
+/// Returns the selected rows of the file. Reads its deletion vectors unless that was done before.
+async fn rows_of(task: &ScanTask) -> Result<Rows> {
+    if !matches!(task.rows, Rows::All) || task.selection == Selection::All {
+        return Ok(task.rows.clone());
+    }
+    let vectors = read_vectors(&task.context.location, vectors_of(task).collect()).await?;
+    Rows::of(&task.selection, &mut vectors.into_iter())
+}
+
+/// Verifies that the file has every row that its deletion vector refers to.
+fn ensure_rows(task: &ScanTask, rows: &Rows, file: &ParquetMetaData) -> Result<()> {
+    match (rows.vector(), task.selection.vectors().next()) {
+        (Some(vector), Some(descriptor)) => {
+            let has = u64::try_from(file.file_metadata().num_rows()).unwrap_or(0);
+            descriptor.check_rows(vector, has)
+        }
+        _ => Ok(()),
+    }
+}

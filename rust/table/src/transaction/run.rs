@@ -1,0 +1,105 @@
+//! Runs a transaction until it commits: after a conflict its changes are staged again, on the newest version.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use arrow_array::RecordBatchReader;
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{
+    CommitOptions, Committed, Operation, Planned, PreviousAttempt, RunPolicy, TableOperation, run,
+};
+use deltaic_protocol::{Error, Result};
+use tokio::sync::Mutex;
+
+use super::TableTransaction;
+use super::commit::IfEmpty;
+
+/// The future that stages the changes of a transaction.
+pub type Staging = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// Stages changes in a transaction on a version.
+type Stage<'s> = &'s mut (dyn FnMut(&Snapshot, Arc<Mutex<TableTransaction>>) -> Staging + Send);
+
+/// Runs `stage` in a transaction, and again in a new transaction on the newest version after each conflict, as the
+/// policy allows. Returns `None` if the last run staged nothing. Must be called inside a multi-threaded runtime.
+///
+/// # Errors
+///
+/// Those of `stage` and of [`run`]. Nothing was committed then, unless the error is `CommitUnknown`.
+pub async fn run_transaction(
+    snapshot: Snapshot,
+    operation: Operation,
+    options: CommitOptions,
+    policy: RunPolicy,
+    stage: Stage<'_>,
+) -> Result<Option<Committed>> {
+    let mut staged = Staged {
+        operation,
+        options,
+        stage,
+        if_empty: IfEmpty::NoCommit,
+        is_empty: false,
+    };
+    let committed = run(snapshot, policy, &mut staged).await?;
+    Ok((!staged.is_empty).then_some(committed))
+}
+
+/// Appends all batches of a stream in one commit, also a stream without rows. After a failure the table is unchanged and
+/// the written data files are deleted, unless the outcome is unknown: then they are kept, because they may be in the
+/// table. A stream can be read once, so a conflict ends the operation.
+///
+/// Must be called inside a multi-threaded runtime.
+pub async fn append_stream(
+    snapshot: &Snapshot,
+    batches: Box<dyn RecordBatchReader + Send>,
+    options: CommitOptions,
+) -> Result<Committed> {
+    let policy = RunPolicy {
+        max_attempts: 1,
+        deadline: options.deadline,
+    };
+    let mut batches = Some(batches);
+    let mut staged = Staged {
+        operation: Operation::Write,
+        options,
+        stage: &mut move |_, transaction| {
+            let batches = batches.take();
+            Box::pin(async move {
+                let batches = batches.ok_or_else(|| Error::internal("a stream was to be read twice"))?;
+                transaction.lock().await.append(batches).await.map(drop)
+            })
+        },
+        if_empty: IfEmpty::Commit,
+        is_empty: false,
+    };
+    run(snapshot.clone(), policy, &mut staged).await
+}
+
+struct Staged<'s> {
+    operation: Operation,
+    options: CommitOptions,
+    stage: Stage<'s>,
+    if_empty: IfEmpty,
+    /// Whether the last run staged nothing.
+    is_empty: bool,
+}
+
+impl TableOperation for Staged<'_> {
+    async fn plan<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        _: Option<&PreviousAttempt>,
+    ) -> Result<Option<Planned<'a>>> {
+        let transaction = TableTransaction::try_new(snapshot.clone(), self.operation, self.options.clone())?;
+        let transaction = Arc::new(Mutex::new(transaction));
+        let staged = (self.stage)(snapshot, Arc::clone(&transaction)).await;
+        let mut transaction = transaction.lock().await;
+        let planned = staged.and_then(|()| transaction.planned(snapshot, self.if_empty));
+        if planned.is_err() {
+            transaction.abandon().await;
+        }
+        self.is_empty = matches!(planned, Ok(None));
+        planned
+    }
+}

@@ -1,0 +1,24 @@
+//! What a test table keeps of its log besides the commits.
+
+use crate::checkpoint_form::CheckpointForm;
+
+/// A checkpoint that was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) version: usize,
+    pub(crate) files: Vec<String>,
+    pub(crate) actions: usize,
+    pub(crate) form: CheckpointForm,
+    pub(crate) is_whole: bool,
+}
+
+/// The state of the log apart from the commits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) checkpoints: Vec<Written>,
+    pub(crate) oldest_checkpoint: Option<usize>,
+    pub(crate) number: usize,
+    pub(crate) compactions: Vec<(usize, String)>,
+    /// The first commit that still exists.
+    pub(crate) first_commit: usize,
+}
