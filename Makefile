@@ -104,7 +104,7 @@ asan: need-cargo venv ## run AddressSanitizer on all seeds, all earlier findings
 .PHONY: fuzz-bounded
 fuzz-bounded: need-cargo need-python ## run every fuzz target's invariant on known bytes with EXECUTIONS=100000 random changes
 	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
-	@HOSTILE_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test hostile -p deltaic-table --test arrow_input
+	@FUZZ_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test untrusted -p deltaic-table --test arrow_input
 
 .PHONY: properties
 properties: need-cargo ## test that data skipping loses no row: TABLES=100000 with a dozen predicates each
@@ -140,8 +140,8 @@ mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in
 	@PROPTEST_CASES=64 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-conflict --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/transaction/conflict/**' --file 'rust/log/src/transaction/rebase/**' \
 		--file rust/log/src/transaction/isolation.rs --file rust/log/src/reconcile.rs --file 'rust/log/src/reconcile/**' \
-		-- --locked --lib --test transactions --test alter --test equivalence --test replay --test checksums --test rerun
-	@PROPTEST_CASES=16 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-upkeep --jobs 1 --shard $(SHARD) \
+		-- --locked --lib --test transactions --test alter --test equivalence --test replay --test checksums --test table_operation
+	@PROPTEST_CASES=16 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-maintenance --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/checkpoint/**' --file 'rust/log/src/cleanup/**' \
 		-- --locked --lib --test checkpoint_files --test checkpoint_histories --test checkpoint_failures --test cleanup --test whole_adds
 	@PROPTEST_CASES=400 nice -n 19 cargo mutants --package deltaic-protocol --output target --jobs 1 \

@@ -2,12 +2,12 @@
 
 #![no_main]
 
-#[path = "../../rust/table/tests/arrow_input/law/mod.rs"]
-mod law;
+#[path = "../../rust/table/tests/arrow_input/invariants/mod.rs"]
+mod invariants;
 
 deltaic_fuzz::target!(arrow_input, deltaic_fuzz::Target {
     name: "arrow_input",
     most_bytes: 512,
     slowness: 1,
-    law: law::law,
+    check_invariants: invariants::check_invariants,
 });

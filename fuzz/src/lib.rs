@@ -1,9 +1,9 @@
-//! The invariants of `deltaic_testkit::hostile` as fuzz targets: each searches for inputs that reach new code.
+//! The invariants of `deltaic_testkit::untrusted` as fuzz targets: each searches for inputs that reach new code.
 
-pub use deltaic_testkit::hostile::Target;
+pub use deltaic_testkit::untrusted::Target;
 #[doc(hidden)]
-pub use deltaic_testkit::hostile;
-use deltaic_testkit::hostile::panics;
+pub use deltaic_testkit::untrusted;
+use deltaic_testkit::untrusted::panics;
 use peak_alloc::PeakAlloc;
 
 #[doc(hidden)]
@@ -24,7 +24,7 @@ pub fn watched(target: Target) -> Target {
     // libFuzzer's own hook would abort even for the Parquet reader's panics, which are caught on purpose.
     drop(std::panic::take_hook());
     panics::watch(|| std::process::abort());
-    assert!(hostile::is_counted(), "the memory is not counted");
+    assert!(untrusted::is_counted(), "the memory is not counted");
     target
 }
 
@@ -33,7 +33,7 @@ pub fn run(target: &Target, bytes: &[u8]) -> Corpus {
     if bytes.len() > target.most_bytes {
         return Corpus::Reject;
     }
-    (target.law)(bytes);
+    (target.check_invariants)(bytes);
     Corpus::Keep
 }
 
@@ -41,7 +41,7 @@ pub fn run(target: &Target, bytes: &[u8]) -> Corpus {
 #[macro_export]
 macro_rules! target {
     ($name:ident) => {
-        $crate::target!($name, $crate::hostile::named(stringify!($name)).expect("a target"));
+        $crate::target!($name, $crate::untrusted::named(stringify!($name)).expect("a target"));
     };
     ($name:ident, $target:expr) => {
         static TARGET: std::sync::LazyLock<$crate::Target> =

@@ -13,16 +13,16 @@ from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit
 from .commit_files import CommitFiles as CommitFiles
-from .handover import HandOver as HandOver
+from .native_scan import NativeScanPlan as NativeScanPlan
 from .scan import Scan as Scan
 from .scan import ScanTask as ScanTask
 from .schema import Schema as Schema
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
 from .transaction import Transaction as Transaction
-from .upkeep import CheckpointWritten as CheckpointWritten
-from .upkeep import CleanedUp as CleanedUp
-from .upkeep import Compacted as Compacted
+from .maintenance import CheckpointWritten as CheckpointWritten
+from .maintenance import CleanedUp as CleanedUp
+from .maintenance import Compacted as Compacted
 
 __version__: str
 """The version of the package, as in its wheel."""

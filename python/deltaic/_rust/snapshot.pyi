@@ -1,7 +1,7 @@
 from typing import final
 
 from .arrow_table import ArrowTable
-from .handover import HandOver
+from .native_scan import NativeScanPlan
 from .scan import Scan
 from .schema import Schema
 
@@ -71,7 +71,7 @@ class Snapshot:
             CorruptLog, CorruptData, PathEscape.
         """
 
-    def hand_over(self, *, predicate: str | None = None) -> HandOver:
+    def native_scan_plan(self, *, predicate: str | None = None) -> NativeScanPlan:
         """Plans a native scan: what Spark's own reader needs to read the files that may hold a matching row.
 
         Raises:

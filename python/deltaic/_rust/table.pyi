@@ -7,7 +7,7 @@ from .commit import Commit
 from .commit_files import CommitFiles
 from .snapshot import Snapshot
 from .transaction import Transaction
-from .upkeep import CheckpointWritten, CleanedUp, Compacted
+from .maintenance import CheckpointWritten, CleanedUp, Compacted
 
 @final
 class Table:

@@ -100,7 +100,7 @@ pub async fn history(
 pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let of_segment = snapshot.segment().commits.last();
-    let mine = of_segment.filter(|file| file.path.version == version);
+    let own = of_segment.filter(|file| file.path.version == version);
     let times = InCommitTimestamps::of(snapshot.configuration())?;
     if is_in_commit(&times, version) {
         if let Some(info) = snapshot.commit_info() {
@@ -108,7 +108,7 @@ pub async fn timestamp_of(snapshot: &Snapshot) -> Result<i64> {
         }
         // The snapshot was loaded from a checkpoint of this version, or from a compaction file.
         let commit = Arc::new(LogFile::commit(version));
-        let info = read_commit_info(location, mine.unwrap_or(&commit)).await?;
+        let info = read_commit_info(location, own.unwrap_or(&commit)).await?;
         return in_commit_timestamp(info.as_deref(), version);
     }
     file_time_of(snapshot).await
@@ -251,13 +251,13 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
     let found = info
         .as_ref()
         .and_then(|info| info.unknown.get("inCommitTimestamp"));
-    let said = match found {
+    let message = match found {
         None => "the commit has no inCommitTimestamp, and the table has them enabled".to_owned(),
         Some(found) => {
             format!("the commit's inCommitTimestamp is {found}, which is no number of milliseconds")
         }
     };
-    Err(Error::new(ErrorKind::CorruptLog, said)
+    Err(Error::new(ErrorKind::CorruptLog, message)
         .with("path", deltaic_protocol::log_path::LogPath::commit(version))
         .with("version", version)
         .with("field", "commitInfo.inCommitTimestamp")

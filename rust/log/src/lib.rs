@@ -48,6 +48,7 @@ mod new_file;
 pub mod offset_index;
 pub mod page_headers;
 pub mod parquet_file;
+pub mod post_commit;
 pub mod reconcile;
 mod refused;
 mod schema_depth;
@@ -57,7 +58,6 @@ pub mod store_error;
 mod thrift;
 pub mod time_travel;
 pub mod transaction;
-pub mod upkeep;
 pub mod whole_body;
 
 pub use location::TableLocation;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::Deadline;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::Committed;
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
@@ -24,7 +24,7 @@ async fn append_file(snapshot: &Snapshot, path: &str) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
     // A slow request exceeds the default deadline of a commit.
     transaction.options.deadline = Some(Deadline::after(Duration::MAX));
-    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.options.post_commit = PostCommitPolicy::none();
     transaction.proposal.adds = an_append(path).adds;
     transaction.commit().await
 }
@@ -47,9 +47,9 @@ async fn ours(table: &TableBuilder) -> Result<Vec<i64>> {
 }
 
 /// The result of an append agrees with the table.
-async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str) -> Result<()> {
+async fn assert_honest(table: &TableBuilder, outcome: Result<Committed>, how: &str) -> Result<()> {
     let found = ours(table).await?;
-    match said {
+    match outcome {
         Ok(committed) => {
             assert_eq!(found, [committed.version.as_i64()], "{how}");
             assert!(
@@ -79,23 +79,26 @@ async fn assert_honest(table: &TableBuilder, said: Result<Committed>, how: &str)
 async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
     let faults = Fault::OF_READS.into_iter().chain([Fault::AnswerLost]);
     for fault in faults {
-        for winners in [0, 1, 3] {
+        for winning_commits in [0, 1, 3] {
             for number in 0.. {
                 let mut was_met = false;
                 for until in [number + 1, number + 2, usize::MAX] {
-                    let how = format!("{fault:?} at the requests {number}..{until}, {winners} winners");
+                    let how =
+                        format!("{fault:?} at the requests {number}..{until}, {winning_commits} winners");
                     let mut table = TableBuilder::new();
                     table.commit(TableBuilder::first_actions()).await?;
                     let snapshot = table.open().await?;
-                    for winner in 0..winners {
-                        table.commit(vec![add(&format!("theirs{winner}"), None)]).await?;
+                    for winning_commit in 0..winning_commits {
+                        table
+                            .commit(vec![add(&format!("theirs{winning_commit}"), None)])
+                            .await?;
                     }
                     table.scripted().fail(Rule::new(fault).requests(number..until));
-                    let said = append_to(&snapshot).await;
+                    let outcome = append_to(&snapshot).await;
                     was_met |= table.scripted().faults_met() > 0;
                     table.scripted().heal();
-                    assert!(fault != Fault::Slow || said.is_ok(), "{how}");
-                    assert_honest(&table, said, &how).await?;
+                    assert!(fault != Fault::Slow || outcome.is_ok(), "{how}");
+                    assert_honest(&table, outcome, &how).await?;
                 }
                 if !was_met {
                     assert!(number > 1, "an append makes requests");
@@ -125,14 +128,17 @@ async fn a_right_that_is_missing_is_told() -> Result<()> {
             .fail(Rule::new(Fault::PermissionDenied).of(kinds));
         let opened = table.open().await;
         assert_eq!(opened.is_ok(), may_open, "{how}");
-        let said = append_to(&snapshot).await;
-        assert_eq!(said.is_ok(), may_append, "{how}");
-        for error in [opened.err(), said.as_ref().err().cloned()].into_iter().flatten() {
+        let outcome = append_to(&snapshot).await;
+        assert_eq!(outcome.is_ok(), may_append, "{how}");
+        for error in [opened.err(), outcome.as_ref().err().cloned()]
+            .into_iter()
+            .flatten()
+        {
             assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
             assert!(error.to_string().contains("permission denied"), "{how}: {error}");
         }
         table.scripted().heal();
-        assert_honest(&table, said, &how).await?;
+        assert_honest(&table, outcome, &how).await?;
     }
     Ok(())
 }

@@ -11,11 +11,11 @@ use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::requests::RequestKind;
-use deltaic_testkit::strategies::history_with_upkeep;
+use deltaic_testkit::strategies::history_with_maintenance;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use proptest::prelude::*;
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -37,11 +37,11 @@ fn codes(examination: &Examination) -> BTreeSet<&'static str> {
 }
 
 /// The findings that a maintenance step may cause.
-fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
-    match upkeep {
+fn explained(maintenance: &MaintenanceStep) -> &'static [&'static str] {
+    match maintenance {
         // A checkpoint that replaces another one leaves the other's sidecars orphaned.
-        Upkeep::Checkpoint(_) => &["ORPHANED_SIDECAR"],
-        Upkeep::BrokenCheckpoint(_) => &[
+        MaintenanceStep::Checkpoint(_) => &["ORPHANED_SIDECAR"],
+        MaintenanceStep::BrokenCheckpoint(_) => &[
             "BROKEN_CHECKPOINT",
             "INCOMPLETE_CHECKPOINT",
             "MISSING_SIDECAR",
@@ -49,20 +49,22 @@ fn explained(upkeep: &Upkeep) -> &'static [&'static str] {
             "ORPHANED_SIDECAR",
         ],
         // If no commit is left, the range is empty.
-        Upkeep::Compaction(_, CompactionForm::Right) => &["REVERSED_COMPACTION"],
-        Upkeep::Compaction(_, CompactionForm::Torn) => {
+        MaintenanceStep::Compaction(_, CompactionForm::Right) => &["REVERSED_COMPACTION"],
+        MaintenanceStep::Compaction(_, CompactionForm::Torn) => {
             &["BROKEN_COMPACTION", "COMPACTION_DISAGREES", "REVERSED_COMPACTION"]
         }
-        Upkeep::Compaction(_, _) => &["COMPACTION_DISAGREES", "REVERSED_COMPACTION"],
-        Upkeep::Checksum(ChecksumForm::Minimal) => &["CHECKSUM_WITHOUT_ID"],
-        Upkeep::Checksum(ChecksumForm::Full) => &["CHECKSUM_WITHOUT_ID"],
-        Upkeep::Checksum(_) => &["BROKEN_CHECKSUM", "CHECKSUM_DISAGREES", "CHECKSUM_WITHOUT_ID"],
-        Upkeep::Hint(HintForm::Absent) => &[],
+        MaintenanceStep::Compaction(_, _) => &["COMPACTION_DISAGREES", "REVERSED_COMPACTION"],
+        MaintenanceStep::Checksum(ChecksumForm::Minimal) => &["CHECKSUM_WITHOUT_ID"],
+        MaintenanceStep::Checksum(ChecksumForm::Full) => &["CHECKSUM_WITHOUT_ID"],
+        MaintenanceStep::Checksum(_) => &["BROKEN_CHECKSUM", "CHECKSUM_DISAGREES", "CHECKSUM_WITHOUT_ID"],
+        MaintenanceStep::Hint(HintForm::Absent) => &[],
         // They name one checkpoint and have the counts of another.
-        Upkeep::Hint(HintForm::Stale | HintForm::Ahead) => &["STALE_HINT", "DANGLING_HINT", "HINT_DISAGREES"],
-        Upkeep::Hint(HintForm::Right | HintForm::Signed) => &["STALE_HINT", "DANGLING_HINT"],
-        Upkeep::Hint(_) => &["STALE_HINT", "DANGLING_HINT", "BROKEN_HINT"],
-        Upkeep::CleanUp(_) => &["DANGLING_HINT", "ORPHANED_SIDECAR"],
+        MaintenanceStep::Hint(HintForm::Stale | HintForm::Ahead) => {
+            &["STALE_HINT", "DANGLING_HINT", "HINT_DISAGREES"]
+        }
+        MaintenanceStep::Hint(HintForm::Right | HintForm::Signed) => &["STALE_HINT", "DANGLING_HINT"],
+        MaintenanceStep::Hint(_) => &["STALE_HINT", "DANGLING_HINT", "BROKEN_HINT"],
+        MaintenanceStep::CleanUp(_) => &["DANGLING_HINT", "ORPHANED_SIDECAR"],
     }
 }
 
@@ -70,16 +72,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_found_is_what_befell_the_log(history in history_with_upkeep()) {
+    fn what_is_found_is_what_befell_the_log(history in history_with_maintenance()) {
         runtime().block_on(async {
             let (mut plain, mut table) = (TableBuilder::new(), TableBuilder::new());
             let mut allowed: BTreeSet<&str> = BTreeSet::new();
-            for (actions, upkeep) in &history {
+            for (actions, maintenance) in &history {
                 plain.commit(actions.clone()).await?;
                 table.commit(actions.clone()).await?;
-                for upkeep in upkeep {
-                    table.upkeep(upkeep).await?;
-                    allowed.extend(explained(upkeep));
+                for step in maintenance {
+                    table.maintain(step).await?;
+                    allowed.extend(explained(step));
                 }
             }
             // Anomalies of the commits themselves are found in both cases.
@@ -103,13 +105,15 @@ async fn table() -> Result<TableBuilder> {
     table.commit(TableBuilder::first_actions()).await?;
     table.commit(vec![add("a", None), add("b", None)]).await?;
     let form = CheckpointForm::of(Layout::V2(deltaic_protocol::log_path::CheckpointFormat::Json, 2));
-    table.upkeep(&Upkeep::Checkpoint(form)).await?;
-    table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+    table.maintain(&MaintenanceStep::Hint(HintForm::Signed)).await?;
     table.commit(vec![remove("b", None), add("d", None)]).await?;
     table
-        .upkeep(&Upkeep::Compaction(1, CompactionForm::Right))
+        .maintain(&MaintenanceStep::Compaction(1, CompactionForm::Right))
         .await?;
-    table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
+    table
+        .maintain(&MaintenanceStep::Checksum(ChecksumForm::Full))
+        .await?;
     Ok(table)
 }
 
@@ -132,8 +136,8 @@ fn a_checkpoint_that_comes_meanwhile_is_no_dangling_hint() -> Result<()> {
             tokio::time::sleep(Duration::from_secs(15)).await;
             table.commit(vec![add("b", None)]).await?;
             let form = CheckpointForm::of(Layout::Classic);
-            table.upkeep(&Upkeep::Checkpoint(form)).await?;
-            table.upkeep(&Upkeep::Hint(HintForm::Right)).await
+            table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+            table.maintain(&MaintenanceStep::Hint(HintForm::Right)).await
         };
         let (checked, written) = tokio::join!(checked, written);
         written?;
@@ -204,7 +208,7 @@ fn a_log_that_starts_at_a_checkpoint_is_sound() -> Result<()> {
     runtime().block_on(async {
         for last in [LastCommit::Kept, LastCommit::Deleted] {
             let mut table = table().await?;
-            table.upkeep(&Upkeep::CleanUp(last)).await?;
+            table.maintain(&MaintenanceStep::CleanUp(last)).await?;
             let found = check(&table).await?;
             assert!(!codes(&found).contains("MISSING_COMMIT"), "{last:?}");
             assert_eq!(found.examined.live_files, Some(2), "{last:?}");

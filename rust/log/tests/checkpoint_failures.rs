@@ -8,10 +8,10 @@ use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use serde_json::{Value, json};
 
 /// The source of a checkpoint.
@@ -43,8 +43,10 @@ async fn build(policy: &str, start: Start) -> Result<TableBuilder> {
             row_group_rows: 3,
             ..CheckpointForm::of(Layout::Classic)
         };
-        table.upkeep(&Upkeep::Checkpoint(form)).await?;
-        table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+        table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+        table
+            .maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted))
+            .await?;
     }
     table.commit(vec![add("new", None), remove("old1", None)]).await?;
     table.commit(vec![add("gone", None)]).await?;
@@ -62,7 +64,7 @@ async fn write(snapshot: &Snapshot, held_bytes: usize) -> Result<CheckpointWritt
 
 /// The table is unchanged, an existing checkpoint is complete and sufficient without the commits, and the reported
 /// result is correct.
-async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, how: &str) -> Result<()> {
+async fn assert_sound(table: &TableBuilder, outcome: &Result<CheckpointWritten>, how: &str) -> Result<()> {
     let state = replay(table.commits()).facts();
     let newest = Version::try_new(2)?;
     let opened = table.open().await?;
@@ -70,7 +72,7 @@ async fn assert_sound(table: &TableBuilder, said: &Result<CheckpointWritten>, ho
     assert_eq!(opened.warnings(), [""; 0], "{how}");
     let base = opened.segment().checkpoint.as_ref().map(|base| base.version);
     let stands = base == Some(newest);
-    match said {
+    match outcome {
         Ok(written) => {
             assert!(stands, "{how}: {written:?}");
             assert_eq!(written.version, newest, "{how}");
@@ -123,11 +125,11 @@ async fn a_checkpoint_that_meets_a_fault_is_whole_or_not_there() -> Result<()> {
                     let table = build(policy, start).await?;
                     let snapshot = table.open().await?;
                     table.scripted().fail(Rule::new(fault).requests(number..until));
-                    let said = write(&snapshot, held_bytes).await;
+                    let outcome = write(&snapshot, held_bytes).await;
                     was_met |= table.scripted().faults_met() > 0;
                     table.scripted().heal();
-                    assert!(fault != Fault::Slow || said.is_ok(), "{how}: {said:?}");
-                    assert_sound(&table, &said, &how).await?;
+                    assert!(fault != Fault::Slow || outcome.is_ok(), "{how}: {outcome:?}");
+                    assert_sound(&table, &outcome, &how).await?;
                 }
                 if !was_met {
                     assert!(number > 3, "a checkpoint makes requests");

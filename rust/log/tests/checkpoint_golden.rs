@@ -56,7 +56,7 @@ fn read(path: &Path) -> Vec<u8> {
 }
 
 /// The contents of a snapshot, for comparison: the rows of each list, as sorted text.
-async fn told(snapshot: &Snapshot, statistics: WithStatistics) -> Result<[Vec<String>; 3]> {
+async fn reported(snapshot: &Snapshot, statistics: WithStatistics) -> Result<[Vec<String>; 3]> {
     let pruning = Pruning {
         predicate: None,
         statistics,
@@ -112,7 +112,7 @@ async fn commits_of(snapshot: &Snapshot) -> Option<Vec<Vec<Value>>> {
 }
 
 /// All actions in a checkpoint's files without statistics and partition values as columns, sorted.
-async fn said(location: &TableLocation, written: &CheckpointWritten) -> Result<Vec<String>> {
+async fn message(location: &TableLocation, written: &CheckpointWritten) -> Result<Vec<String>> {
     let mut actions = Vec::new();
     for relative in std::iter::once(&written.path).chain(&written.sidecars) {
         let bytes = location.read(relative).await;
@@ -144,21 +144,21 @@ enum Tried {
     Compared { by_oracle: bool },
 }
 
-fn ensure(holds: bool, said: impl Fn() -> String) -> Result<()> {
+fn ensure(holds: bool, message: impl Fn() -> String) -> Result<()> {
     match holds {
         true => Ok(()),
-        false => Err(Error::internal(said())),
+        false => Err(Error::internal(message())),
     }
 }
 
-fn ensure_same(said: &[String], expected: &[String]) -> Result<()> {
-    let differ = said
+fn ensure_same(message: &[String], expected: &[String]) -> Result<()> {
+    let differ = message
         .iter()
         .zip(expected)
-        .find(|(said, expected)| said != expected);
+        .find(|(message, expected)| message != expected);
     ensure(differ.is_none(), || format!("{differ:#?}"))?;
-    ensure(said.len() == expected.len(), || {
-        format!("{} and not {}", said.len(), expected.len())
+    ensure(message.len() == expected.len(), || {
+        format!("{} and not {}", message.len(), expected.len())
     })
 }
 
@@ -192,7 +192,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
         true => WithStatistics::All,
         false => WithStatistics::None,
     };
-    let before = told(&snapshot, statistics).await;
+    let before = reported(&snapshot, statistics).await;
     let written = match write_checkpoint(&snapshot, options).await {
         Err(error) if error.kind() == ErrorKind::UnsupportedFeature => return Ok(Tried::Refused),
         // One of the tables has an intentionally damaged checkpoint.
@@ -215,14 +215,14 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
             expected.push(action.to_string());
         }
         expected.sort();
-        let mut said = said(&location, &written).await?;
+        let mut message = message(&location, &written).await?;
         if snapshot.segment().checkpoint.is_some() {
             // Its writer omitted tombstones that had expired by then.
             let is_remove = |action: &String| action.starts_with("{\"remove\":");
-            said.retain(|action| !is_remove(action) || expected.contains(action));
-            expected.retain(|action| !is_remove(action) || said.contains(action));
+            message.retain(|action| !is_remove(action) || expected.contains(action));
+            expected.retain(|action| !is_remove(action) || message.contains(action));
         }
-        ensure_same(&said, &expected)?;
+        ensure_same(&message, &expected)?;
     }
     // Using only the checkpoint.
     for version in 0..=snapshot.version().as_i64() {
@@ -236,7 +236,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     })?;
     // Not compared if the files could not be listed before.
     if let Ok(before) = before {
-        let after = told(&alone, statistics).await?;
+        let after = reported(&alone, statistics).await?;
         for (before, after) in before.iter().zip(&after) {
             ensure_same(after, before)?;
         }

@@ -10,11 +10,11 @@ use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::facts::{facts, statistics_facts};
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
-use deltaic_testkit::strategies::{checkpoint_form, history, history_with_upkeep};
+use deltaic_testkit::strategies::{checkpoint_form, history, history_with_maintenance};
 use deltaic_testkit::table_builder::TableBuilder;
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn plain(mut action: Value) -> Option<Value> {
 }
 
 /// All actions in a checkpoint's files, sorted.
-async fn said(table: &TableBuilder, written: &CheckpointWritten) -> Result<Vec<Value>> {
+async fn rows_of(table: &TableBuilder, written: &CheckpointWritten) -> Result<Vec<Value>> {
     let mut actions = Vec::new();
     for relative in std::iter::once(&written.path).chain(&written.sidecars) {
         let bytes = table.location().read(relative).await;
@@ -130,7 +130,7 @@ proptest! {
             let written = write_checkpoint(&snapshot, &options).await?;
             let state = replay(&commits[..=at]);
             assert!(written.is_new);
-            assert_eq!(said(&table, &written).await?, sorted(state.checkpointed()), "{written:?}");
+            assert_eq!(rows_of(&table, &written).await?, sorted(state.checkpointed()), "{written:?}");
             let files = state.files.len() + state.tombstones.len();
             assert_eq!(written.adds, state.files.len() as u64);
             let follows_v2 = policy_is_v2 && snapshot.protocol().reader_features.iter().flatten()
@@ -175,11 +175,11 @@ proptest! {
             for (version, actions) in commits.iter().enumerate() {
                 table.commit(actions.clone()).await?;
                 if version == at {
-                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
                 }
             }
             if are_deleted && at < newest {
-                table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                table.maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted)).await?;
             }
             let snapshot = table.open().await?;
             let options = CheckpointOptions { sidecar_actions, ..options() };
@@ -188,7 +188,7 @@ proptest! {
             let state = replay(&commits);
             if written.is_new {
                 // Statistics that the older checkpoint has lost remain lost.
-                let (is, should) = (said(&table, &written).await?, state.checkpointed());
+                let (is, should) = (rows_of(&table, &written).await?, state.checkpointed());
                 assert_eq!(without_statistics(is), without_statistics(should), "{written:?}");
             }
             let before = statistics_facts(&snapshot).await?;
@@ -204,15 +204,15 @@ proptest! {
     ///
     /// protocol: checkpoints.3, checkpoints.9
     #[test]
-    fn a_checkpoint_may_be_written_of_every_version_that_the_log_tells(history in history_with_upkeep()) {
+    fn a_checkpoint_may_be_written_of_every_version_that_the_log_tells(history in history_with_maintenance()) {
         holds(async {
             let mut table = TableBuilder::new();
             let mut commits = Vec::new();
-            for (actions, upkeep) in &history {
+            for (actions, maintenance) in &history {
                 table.commit(actions.clone()).await?;
                 commits.push(actions.clone());
-                for step in upkeep {
-                    table.upkeep(step).await?;
+                for step in maintenance {
+                    table.maintain(step).await?;
                 }
                 let snapshot = table.open().await?;
                 let written = write_checkpoint(&snapshot, &options()).await;

@@ -17,13 +17,13 @@ use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
 use deltaic_testkit::remote_table::{SERVICES, put_commit, remote_place};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::strategies::history;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -179,7 +179,9 @@ async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
 
     // A wrong checksum is not overwritten either: damage is never repaired automatically.
     table.commit(vec![info("2"), add("b", None)]).await?;
-    table.upkeep(&Upkeep::Checksum(ChecksumForm::Torn)).await?;
+    table
+        .maintain(&MaintenanceStep::Checksum(ChecksumForm::Torn))
+        .await?;
     let torn = read(&table, 2).await?;
     assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Before);
     assert_eq!(read(&table, 2).await?, torn);
@@ -247,9 +249,9 @@ async fn the_commit_is_named_also_from_a_checkpoint() -> Result<()> {
         let mut table = TableBuilder::of(&[first.clone(), vec![info("1"), add("a", None)]]).await?;
         if let Some(last) = last {
             table
-                .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+                .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
                 .await?;
-            table.upkeep(&Upkeep::CleanUp(last)).await?;
+            table.maintain(&MaintenanceStep::CleanUp(last)).await?;
         }
         let counted = checksum_of(&table.open().await?, NOW_MS).await;
         if is_told {

@@ -11,7 +11,7 @@ use deltaic_log::transaction::{CommitOptions, UserInfo};
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use deltaic_testkit::fault::Fault;
-use deltaic_testkit::own_commits::{self, Append, append, commit_to, without_upkeep};
+use deltaic_testkit::own_commits::{self, Append, append, commit_to, without_maintenance};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use serde_json::json;
@@ -21,7 +21,7 @@ fn an_append(path: &str, max_attempts: usize) -> Append {
     Append {
         options: CommitOptions {
             max_attempts,
-            ..without_upkeep()
+            ..without_maintenance()
         },
         ..own_commits::an_append(path)
     }
@@ -83,12 +83,12 @@ async fn a_changed_protocol_or_metadata_is_a_conflict() -> Result<()> {
         "writerFeatures": ["fromTheFuture"]}});
     let mut named = TableBuilder::first_actions().swap_remove(1);
     named["metaData"]["name"] = json!("another name");
-    for (winner, conflict) in [
+    for (winning_commit, conflict) in [
         (from_the_future, Conflict::ProtocolChanged),
         (named, Conflict::MetadataChanged),
     ] {
         let (mut table, snapshot) = table().await?;
-        table.commit(vec![winner]).await?;
+        table.commit(vec![winning_commit]).await?;
         let lost = append(&snapshot, &an_append("ours", 10)).await.err();
         assert_eq!(
             lost.as_ref().map(Error::kind),

@@ -28,12 +28,14 @@ async fn append_until(snapshot: &Snapshot, deadline: Option<Duration>) -> Result
 }
 
 /// A table, the snapshot that was read, and winning commits after it.
-async fn made(winners: usize) -> Result<(TableBuilder, Snapshot)> {
+async fn made(winning_commits: usize) -> Result<(TableBuilder, Snapshot)> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
     let snapshot = table.open().await?;
-    for winner in 0..winners {
-        table.commit(vec![add(&format!("theirs{winner}"), None)]).await?;
+    for winning_commit in 0..winning_commits {
+        table
+            .commit(vec![add(&format!("theirs{winning_commit}"), None)])
+            .await?;
     }
     table.scripted().set_latency(LATENCY);
     table.scripted().forget();
@@ -44,7 +46,7 @@ async fn made(winners: usize) -> Result<(TableBuilder, Snapshot)> {
 async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
     const WINNERS: usize = 40;
     // A lost version costs a put and a read, and from the third on a pause.
-    for (deadline, told, most) in [
+    for (deadline, text, most) in [
         (Duration::ZERO, "before the commit was proposed", 0),
         (LATENCY * 2, "another writer had won a version", 1),
         (LATENCY * 10, "versions in a row", 5),
@@ -55,7 +57,7 @@ async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
             .expect_err("there is no time");
         assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
         assert!(error.to_string().contains("the deadline passed"), "{error}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(text), "{error}");
         assert!(
             error.hint_text().is_some_and(|hint| hint.contains("more time")),
             "{error}"

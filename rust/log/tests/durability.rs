@@ -8,7 +8,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::create;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{ErrorKind, Result, Version};
-use deltaic_testkit::own_commits::{a_new_table, an_append, commit_to, without_upkeep};
+use deltaic_testkit::own_commits::{a_new_table, an_append, commit_to, without_maintenance};
 use deltaic_testkit::recorded_files::{Mishap, RecordedFiles, Step};
 use futures::StreamExt;
 use tempfile::TempDir;
@@ -158,7 +158,7 @@ async fn a_folder_that_cannot_be_synced_is_a_warning_of_the_commit() -> Result<(
         let files = RecordedFiles::default();
         let (_folder, location, committer) = table(&files).await?;
         let location = Arc::new(location);
-        create(&location, a_new_table(), &without_upkeep()).await?;
+        create(&location, a_new_table(), &without_maintenance()).await?;
         let snapshot = Snapshot::load(Arc::clone(&location), None, LoadOptions::default()).await?;
         if !is_synced {
             files.meets(Step::SyncFolder, Mishap::Refused(IoKind::Other));

@@ -5,11 +5,11 @@ use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::facts::facts;
+use deltaic_testkit::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
-use deltaic_testkit::strategies::{checkpoint_form, hint_form, history, history_with_upkeep};
+use deltaic_testkit::strategies::{checkpoint_form, hint_form, history, history_with_maintenance};
 use deltaic_testkit::table_builder::TableBuilder;
-use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ async fn assert_is(snapshot: &Snapshot, commits: &[Vec<Value>], how: &str) -> Re
         i64::try_from(commits.len()).unwrap_or_default(),
         "{how}"
     );
-    let (said, is) = (facts(snapshot).await?, replay(commits).facts());
+    let (loaded, is) = (facts(snapshot).await?, replay(commits).facts());
     assert_eq!(
-        said,
+        loaded,
         is,
         "{how}, version {}; warnings: {:?}",
         snapshot.version(),
@@ -40,14 +40,14 @@ proptest! {
     /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1
     /// protocol: checkpoints.2, checkpoints.8
     #[test]
-    fn every_form_of_the_log_tells_one_history(history in history_with_upkeep(), stride in 1usize..5) {
+    fn every_form_of_the_log_tells_one_history(history in history_with_maintenance(), stride in 1usize..5) {
         holds(async {
             let mut table = TableBuilder::new();
             let mut held: Vec<Snapshot> = Vec::new();
-            for (now, (actions, upkeep)) in history.iter().enumerate() {
+            for (now, (actions, maintenance)) in history.iter().enumerate() {
                 table.commit(actions.clone()).await?;
-                for step in upkeep {
-                    table.upkeep(step).await?;
+                for step in maintenance {
+                    table.maintain(step).await?;
                 }
                 let opened = table.open().await?;
                 assert_is(&opened, table.commits(), "opened").await?;
@@ -87,12 +87,12 @@ proptest! {
             for (version, actions) in commits.iter().enumerate() {
                 table.commit(actions.clone()).await?;
                 if version == at {
-                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
                 }
             }
-            table.upkeep(&Upkeep::Hint(hint)).await?;
+            table.maintain(&MaintenanceStep::Hint(hint)).await?;
             if are_deleted {
-                table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                table.maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted)).await?;
             }
             let opened = table.open().await?;
             assert_is(&opened, &commits, "opened").await?;
@@ -120,15 +120,15 @@ fn a_hint_in_any_form_changes_nothing() -> Result<(), TestCaseError> {
                 let mut table = TableBuilder::new();
                 table.commit(TableBuilder::first_actions()).await?;
                 table
-                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+                    .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
                     .await?;
                 table
                     .commit(vec![deltaic_testkit::table_builder::add("a", None)])
                     .await?;
                 table
-                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                    .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                     .await?;
-                table.upkeep(&Upkeep::Hint(hint)).await?;
+                table.maintain(&MaintenanceStep::Hint(hint)).await?;
                 table
                     .commit(vec![deltaic_testkit::table_builder::remove("a", None)])
                     .await?;
@@ -156,7 +156,7 @@ fn a_compaction_of_another_table_is_passed_over() -> Result<(), TestCaseError> {
                 .await?;
         }
         table
-            .upkeep(&Upkeep::Compaction(1, CompactionForm::Foreign))
+            .maintain(&MaintenanceStep::Compaction(1, CompactionForm::Foreign))
             .await?;
         assert_is(&table.open().await?, table.commits(), "opened").await
     })

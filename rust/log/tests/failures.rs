@@ -10,9 +10,9 @@ use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::facts::{Facts, facts, statistics_facts};
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use serde_json::json;
 
 const LAYOUTS: [Option<Layout>; 6] = [
@@ -50,18 +50,20 @@ async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<Ta
     if let Some(layout) = layout {
         let mut form = CheckpointForm::of(layout);
         form.row_group_rows = 2;
-        table.upkeep(&Upkeep::Checkpoint(form)).await?;
-        table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+        table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+        table.maintain(&MaintenanceStep::Hint(HintForm::Signed)).await?;
     }
     if let Some(last) = cleanup {
-        table.upkeep(&Upkeep::CleanUp(last)).await?;
+        table.maintain(&MaintenanceStep::CleanUp(last)).await?;
     }
     table.commit(vec![remove("b", None), add("d", None)]).await?;
     table.commit(vec![add("e", None)]).await?;
     table
-        .upkeep(&Upkeep::Compaction(1, CompactionForm::Right))
+        .maintain(&MaintenanceStep::Compaction(1, CompactionForm::Right))
         .await?;
-    table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
+    table
+        .maintain(&MaintenanceStep::Checksum(ChecksumForm::Full))
+        .await?;
     table.commit(vec![add("f", None), remove("c", Some("v"))]).await?;
     Ok(table)
 }
@@ -97,17 +99,17 @@ async fn every_request_fails(table: &TableBuilder, fault: Fault, how: &str) -> R
             );
             let before = table.scripted().faults_met();
             table.scripted().fail(rule);
-            let said = match table.open().await {
+            let found = match table.open().await {
                 Ok(snapshot) => facts(&snapshot)
                     .await
-                    .map(|said| (said, snapshot.warnings().len())),
+                    .map(|found| (found, snapshot.warnings().len())),
                 Err(error) => Err(error),
             };
             table.scripted().heal();
             was_met |= table.scripted().faults_met() > before;
-            match said {
-                Ok((said, warnings)) => {
-                    assert_eq!(said, right, "{how}");
+            match found {
+                Ok((found, warnings)) => {
+                    assert_eq!(found, right, "{how}");
                     // A transient fault may be retried; a permanent one that is skipped is reported. A missing hint is
                     // not a failure.
                     let is_for_good = which == 1 && table.scripted().faults_met() > before;
@@ -164,10 +166,10 @@ async fn a_history_that_meets_a_fault_is_no_other_history() -> Result<()> {
                 for rule in rules(fault, number) {
                     let how = format!("{layout:?}, {fault:?} at request {number}");
                     table.scripted().fail(rule);
-                    let told = history(&table.location(), None, LoadOptions::default()).await;
+                    let found = history(&table.location(), None, LoadOptions::default()).await;
                     table.scripted().heal();
-                    match told {
-                        Ok(told) => assert_eq!(told, right, "{how}"),
+                    match found {
+                        Ok(found) => assert_eq!(found, right, "{how}"),
                         Err(error) => assert_typed(&error, fault, &how),
                     }
                 }
@@ -195,7 +197,7 @@ async fn ranges_of_two_files_make_no_checkpoint() -> Result<()> {
                 .await?;
             let mut form = CheckpointForm::of(layout);
             form.row_group_rows = 3_000;
-            table.upkeep(&Upkeep::Checkpoint(form)).await?;
+            table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
             let right = replay(table.commits()).facts();
             let at = if matches!(layout, Layout::V2(..)) {
                 "_sidecars/"
@@ -301,7 +303,7 @@ async fn refreshes_meet(faults: &[Fault]) -> Result<()> {
                 table.commit(vec![add("h", None)]).await?;
                 if let Some(layout) = layout {
                     table
-                        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                        .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                         .await?;
                 }
                 let right = replay(table.commits()).facts();
@@ -355,11 +357,11 @@ async fn statistics_meet(faults: &[Fault]) -> Result<()> {
                 table
                     .scripted()
                     .fail(Rule::new(fault).requests(number..number + 1));
-                let said = statistics_facts(&snapshot).await;
+                let found = statistics_facts(&snapshot).await;
                 let was_met = table.scripted().faults_met() > before;
                 table.scripted().heal();
-                match said {
-                    Ok(said) => assert_eq!(said.into_keys().collect::<Vec<_>>(), right, "{how}"),
+                match found {
+                    Ok(found) => assert_eq!(found.into_keys().collect::<Vec<_>>(), right, "{how}"),
                     Err(error) => assert_typed(&error, fault, &how),
                 }
                 if !was_met {

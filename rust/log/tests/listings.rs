@@ -8,9 +8,9 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::listing_form::{ListingForm, Order};
+use deltaic_testkit::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 
 const LAYOUTS: [Option<Layout>; 4] = [
     None,
@@ -30,11 +30,11 @@ async fn table(layout: Option<Layout>, cleanup: Option<LastCommit>) -> Result<Ta
     table.commit(vec![add("e", None)]).await?;
     if let Some(layout) = layout {
         table
-            .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+            .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
             .await?;
-        table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+        table.maintain(&MaintenanceStep::Hint(HintForm::Signed)).await?;
         if let Some(last) = cleanup {
-            table.upkeep(&Upkeep::CleanUp(last)).await?;
+            table.maintain(&MaintenanceStep::CleanUp(last)).await?;
         }
     }
     for path in ["f", "g", "h"] {
@@ -167,9 +167,9 @@ async fn a_refresh_never_goes_back() -> Result<()> {
                     }
                     if let (true, Some(layout)) = (hint, layout) {
                         table
-                            .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                            .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                             .await?;
-                        table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+                        table.maintain(&MaintenanceStep::Hint(HintForm::Signed)).await?;
                     }
                     let right = replay(table.commits()).facts();
                     let newest = 6 + appended;
@@ -185,8 +185,8 @@ async fn a_refresh_never_goes_back() -> Result<()> {
                             Ok(new) => {
                                 assert!(new.version() >= old.version(), "{how}: {}", new.version());
                                 let version = usize::try_from(new.version().as_i64()).expect("a version");
-                                let said = facts(&new).await?;
-                                assert_eq!(said, replay(&table.commits()[..=version]).facts(), "{how}");
+                                let found = facts(&new).await?;
+                                assert_eq!(found, replay(&table.commits()[..=version]).facts(), "{how}");
                             }
                         }
                         table.scripted().heal();

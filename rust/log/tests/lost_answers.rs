@@ -6,7 +6,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, create};
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use deltaic_testkit::own_commits::{a_new_table, an_append, append, without_upkeep};
+use deltaic_testkit::own_commits::{a_new_table, an_append, append, without_maintenance};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Reset, Silence, Status};
 use deltaic_testkit::scripted_network::{ScriptedNetwork, Trouble};
@@ -217,7 +217,7 @@ async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
             if reads_fail {
                 network.meets(Trouble::new(Status(500, "InternalError"), "GET", FIRST));
             }
-            let made = create(&location, a_new_table(), &without_upkeep()).await;
+            let made = create(&location, a_new_table(), &without_maintenance()).await;
             assert_eq!(made.err().map(|error| error.kind()), expected, "{how}");
             network.heal();
             assert_eq!(open(&location).await?.version().as_i64(), 0, "{how}");

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use deltaic_log::Snapshot;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowProof, alter};
-use deltaic_log::upkeep::UpkeepPolicy;
-use deltaic_protocol::change::{Duty, Moment, TableChange, change, duties};
+use deltaic_protocol::change::{Moment, Precondition, TableChange, change, preconditions};
 use deltaic_protocol::features::Traces;
 use deltaic_protocol::schema::ColumnName;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
@@ -41,7 +41,7 @@ fn at(isolation: Option<IsolationLevel>) -> CommitOptions {
     CommitOptions {
         max_attempts: 100,
         isolation,
-        upkeep: UpkeepPolicy::none(),
+        post_commit: PostCommitPolicy::none(),
         row_level: false,
         ..CommitOptions::default()
     }
@@ -149,20 +149,20 @@ fn their_append() -> Vec<Value> {
     ]
 }
 
-fn name_of(duty: &Duty) -> &'static str {
-    match duty {
-        Duty::RowsSatisfy { .. } => "rows",
-        Duty::FilesHaveRowIds => "row ids",
-        Duty::FilesHaveStatistics(_) => "statistics",
-        Duty::NothingUses(_) => "no use",
-        Duty::FilesAreReadAsIceberg => "Iceberg",
-        Duty::CheckpointsStandBefore => "checkpoints",
+fn name_of(precondition: &Precondition) -> &'static str {
+    match precondition {
+        Precondition::RowsSatisfy { .. } => "rows",
+        Precondition::FilesHaveRowIds => "row ids",
+        Precondition::FilesHaveStatistics(_) => "statistics",
+        Precondition::NothingUses { .. } => "no use",
+        Precondition::FilesAreReadAsIceberg => "Iceberg",
+        Precondition::CheckpointsStandBefore => "checkpoints",
     }
 }
 
 /// Every precondition has a case.
 #[tokio::test]
-async fn every_duty_has_a_case() -> Result<()> {
+async fn every_precondition_has_a_case() -> Result<()> {
     let mut found = BTreeSet::new();
     for case in cases() {
         let (_, snapshot) = table(&case, None).await?;
@@ -177,7 +177,7 @@ async fn every_duty_has_a_case() -> Result<()> {
         for one in &case.changes {
             after = change(&after, one, &mut moment)?;
         }
-        let owed = duties(&before, &after)?;
+        let owed = preconditions(&before, &after)?;
         assert!(!owed.is_empty(), "{}", case.name);
         found.extend(owed.iter().map(name_of));
     }

@@ -3,11 +3,11 @@
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::facts::facts;
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::history;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use proptest::prelude::*;
 
 proptest! {
@@ -91,8 +91,10 @@ async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
                 let mut table = TableBuilder::of(&[actions]).await?;
                 if has_checkpoint {
                     let form = CheckpointForm::of(Layout::Classic);
-                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
-                    table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+                    table
+                        .maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted))
+                        .await?;
                 }
                 let older = table.open().await;
                 if !second.is_empty() {
@@ -110,10 +112,10 @@ async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
             assert_eq!(error.kind(), ErrorKind::CorruptLog);
             assert!(error.to_string().contains("two deletion vectors"), "{error}");
             // The reported commit is the one that should not have added the file.
-            let told = error.context().iter().find(|(key, _)| *key == "version");
+            let version = error.context().iter().find(|(key, _)| *key == "version");
             let newest = i64::from(!second.is_empty());
             assert!(
-                second.is_empty() || told == Some(&("version", newest.into())),
+                second.is_empty() || version == Some(&("version", newest.into())),
                 "{error}"
             );
         }
@@ -163,8 +165,10 @@ async fn a_vector_of_a_live_file_needs_the_feature() -> Result<()> {
                 let mut table = TableBuilder::of(&[first, last]).await?;
                 if has_checkpoint {
                     let form = CheckpointForm::of(Layout::Classic);
-                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
-                    table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+                    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+                    table
+                        .maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted))
+                        .await?;
                 }
                 table.open().await
             }

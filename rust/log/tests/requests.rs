@@ -13,10 +13,10 @@ use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm}
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::compaction_writer::CompactionForm;
 use deltaic_testkit::facts::{facts, live_files};
+use deltaic_testkit::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::requests::{Report, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{HintForm, LastCommit, Upkeep};
 use serde_json::json;
 
 /// Latency of a request, on a paused clock.
@@ -114,8 +114,8 @@ async fn table(kind: Kind, files: usize) -> Result<TableBuilder> {
             is_sparse: false,
             row_group_rows: 500,
         };
-        table.upkeep(&Upkeep::Checkpoint(form)).await?;
-        table.upkeep(&Upkeep::Hint(HintForm::Signed)).await?;
+        table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+        table.maintain(&MaintenanceStep::Hint(HintForm::Signed)).await?;
     }
     for number in 0..TRAILING {
         table
@@ -126,12 +126,14 @@ async fn table(kind: Kind, files: usize) -> Result<TableBuilder> {
             .await?;
         if kind.has_compaction && number == 5 {
             table
-                .upkeep(&Upkeep::Compaction(4, CompactionForm::Right))
+                .maintain(&MaintenanceStep::Compaction(4, CompactionForm::Right))
                 .await?;
         }
     }
     if kind.has_checksum {
-        table.upkeep(&Upkeep::Checksum(ChecksumForm::Full)).await?;
+        table
+            .maintain(&MaintenanceStep::Checksum(ChecksumForm::Full))
+            .await?;
     }
     table.scripted().set_latency(LATENCY);
     Ok(table)
@@ -242,9 +244,9 @@ async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
         table.commit(vec![add(&format!("f{number}"), None)]).await?;
     }
     table
-        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+        .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
         .await?;
-    table.upkeep(&Upkeep::Hint(HintForm::Right)).await?;
+    table.maintain(&MaintenanceStep::Hint(HintForm::Right)).await?;
     table.commit(vec![add("last", None)]).await?;
     table.scripted().set_latency(LATENCY);
     table.scripted().set_page(10);
@@ -270,9 +272,11 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
         let (snapshot, _) = opened(&table).await?;
         if let Some(layout) = kind.layout {
             table
-                .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                 .await?;
-            table.upkeep(&Upkeep::CleanUp(LastCommit::Kept)).await?;
+            table
+                .maintain(&MaintenanceStep::CleanUp(LastCommit::Kept))
+                .await?;
         }
         table.scripted().forget();
         let same = snapshot.refresh().await?;
@@ -288,7 +292,7 @@ async fn a_refresh_asks_for_what_is_new() -> Result<()> {
         table.commit(vec![add("new", None)]).await?;
         if let Some(layout) = kind.layout {
             table
-                .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                 .await?;
         }
         table.scripted().forget();

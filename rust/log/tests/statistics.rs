@@ -3,11 +3,11 @@
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_testkit::checkpoint_writer::{Layout, StatisticsForm};
 use deltaic_testkit::facts::{StatisticsFacts, statistics_facts};
+use deltaic_testkit::maintenance::MaintenanceStep;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
 use deltaic_testkit::strategies::{checkpoint_form, history};
 use deltaic_testkit::table_builder::TableBuilder;
-use deltaic_testkit::upkeep::Upkeep;
 use proptest::prelude::*;
 
 proptest! {
@@ -23,7 +23,7 @@ proptest! {
             for (version, actions) in commits.iter().enumerate() {
                 table.commit(actions.clone()).await?;
                 if version == at {
-                    table.upkeep(&Upkeep::Checkpoint(form)).await?;
+                    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
                 }
             }
             let snapshot = table.open().await?;

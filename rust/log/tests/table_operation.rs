@@ -23,7 +23,7 @@ use serde_json::Value;
 struct Delete<'a> {
     table: &'a mut TableBuilder,
     /// Commits of other writers after each plan.
-    winners: Vec<Vec<Value>>,
+    winning_commits: Vec<Vec<Value>>,
     /// Number of rewrites of each file.
     written: BTreeMap<String, usize>,
     /// The error of the previous run, for each run.
@@ -31,10 +31,10 @@ struct Delete<'a> {
 }
 
 impl<'a> Delete<'a> {
-    fn new(table: &'a mut TableBuilder, winners: Vec<Vec<Value>>) -> Self {
+    fn new(table: &'a mut TableBuilder, winning_commits: Vec<Vec<Value>>) -> Self {
         Self {
             table,
-            winners,
+            winning_commits,
             written: BTreeMap::new(),
             heard: Vec::new(),
         }
@@ -89,8 +89,8 @@ impl TableOperation for Delete<'_> {
             transaction.proposal.adds.extend(output.adds.clone());
             outputs.push(output);
         }
-        if !self.winners.is_empty() {
-            self.table.commit(self.winners.remove(0)).await?;
+        if !self.winning_commits.is_empty() {
+            self.table.commit(self.winning_commits.remove(0)).await?;
         }
         let something = !transaction.proposal.is_empty();
         Ok(something.then_some(Planned {
@@ -150,7 +150,7 @@ async fn run(snapshot: Snapshot, policy: RunPolicy, delete: &mut Delete<'_>) -> 
 
 #[tokio::test]
 async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
-    for (winner, changed, left) in [
+    for (winning_commit, changed, left) in [
         // Another writer rewrote a file, added a vector to it, removed it, or added one.
         (
             vec![remove("b", None), add("b2", None)],
@@ -170,7 +170,7 @@ async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
         ),
     ] {
         let (mut table, snapshot) = made(&["a", "b", "c"]).await?;
-        let mut delete = Delete::new(&mut table, vec![winner.clone()]);
+        let mut delete = Delete::new(&mut table, vec![winning_commit.clone()]);
         let committed = run(snapshot, TWICE, &mut delete).await?;
         assert!(!committed.skipped);
         let (written, heard) = (delete.written, delete.heard);
@@ -216,7 +216,7 @@ async fn nothing_is_used_again_in_a_table_of_another_form() -> Result<()> {
     let features = serde_json::json!(["deletionVectors", "appendOnly"]);
     let mut upgrade = TableBuilder::first_actions_with_vectors().remove(0);
     upgrade["protocol"]["writerFeatures"] = features;
-    for (what, winner, is_used_again) in [
+    for (what, winning_commit, is_used_again) in [
         (
             "a column",
             metadata(&|metadata| {
@@ -245,7 +245,7 @@ async fn nothing_is_used_again_in_a_table_of_another_form() -> Result<()> {
         // The file is removed by a winning commit, to cause a conflict.
         table.commit(vec![add("c", None)]).await?;
         let snapshot = snapshot.refresh().await?;
-        let mut delete = Delete::new(&mut table, vec![winner]);
+        let mut delete = Delete::new(&mut table, vec![winning_commit]);
         let committed = run(snapshot, TWICE, &mut delete).await?;
         assert!(!committed.skipped, "{what}");
         assert_eq!(delete.heard.len(), 2, "{what}");
@@ -270,8 +270,8 @@ async fn it_is_run_as_often_as_the_policy_allows() -> Result<()> {
         (3, Some(Deadline::after(std::time::Duration::from_secs(3_600))), 3),
     ] {
         let (mut table, snapshot) = made(&["a"]).await?;
-        let winners = rewrites(&table);
-        let mut delete = Delete::new(&mut table, winners);
+        let winning_commits = rewrites(&table);
+        let mut delete = Delete::new(&mut table, winning_commits);
         let ended = run(
             snapshot,
             RunPolicy {

@@ -6,9 +6,9 @@ use deltaic_log::transaction::{CommitOptions, Committed};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::compaction_writer::CompactionForm;
-use deltaic_testkit::own_commits::{Append, append, without_upkeep};
+use deltaic_testkit::maintenance::MaintenanceStep;
+use deltaic_testkit::own_commits::{Append, append, without_maintenance};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
 
 /// A table with writer features and properties, and the snapshot that was read.
@@ -44,7 +44,7 @@ fn an_append(paths: &[(&str, i64)], app_transaction: Option<(&str, i64)>) -> App
         adds: adds.collect(),
         options: CommitOptions {
             app_transaction: app_transaction.map(|(app_id, version)| (app_id.to_owned(), version)),
-            ..without_upkeep()
+            ..without_maintenance()
         },
     }
 }
@@ -104,9 +104,9 @@ async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Resu
         table.commit(vec![add("before", None)]).await?;
         table.commit(vec![add("theirs", None), txn(theirs)]).await?;
         let ended = append(&snapshot, &an_append(&[("ours", 1)], Some(("app", 7)))).await;
-        let told = ended.map(|committed: Committed| committed.skipped && committed.version.as_i64() == 2);
+        let skipped = ended.map(|committed: Committed| committed.skipped && committed.version.as_i64() == 2);
         let kinds = outcome.map_err(ErrorKind::CommitConflict);
-        assert_eq!(told.map_err(|error| error.kind()), kinds, "{theirs}");
+        assert_eq!(skipped.map_err(|error| error.kind()), kinds, "{theirs}");
         assert_eq!(table.open().await?.num_files(), 2);
     }
     Ok(())
@@ -163,7 +163,7 @@ async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
             .await?;
     }
     table
-        .upkeep(&Upkeep::Compaction(3, CompactionForm::Right))
+        .maintain(&MaintenanceStep::Compaction(3, CompactionForm::Right))
         .await?;
     let snapshot = table.open().await?;
     assert_eq!(snapshot.commit_info(), None, "the newest commit was not read");

@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use deltaic_log::clock::Deadline;
 use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction, UserInfo};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{ErrorKind, Result, Version};
@@ -129,10 +129,10 @@ async fn a_put_that_is_refused_when_it_is_made_again_may_stand() -> Result<()> {
                     if reads_fail {
                         network.meets(Trouble::new(Status(403, "AccessDenied"), "GET", COMMIT));
                     }
-                    let said = append_to(&snapshot).await;
+                    let outcome = append_to(&snapshot).await;
                     network.heal();
                     assert_eq!(network.objects().len(), 1 + usize::from(is_done), "{how}");
-                    match said {
+                    match outcome {
                         Ok(committed) => assert_eq!(
                             (
                                 committed.version.as_i64(),
@@ -172,14 +172,14 @@ async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()
                 }
                 network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
                 network.meets(Trouble::new(refusal, "PUT", "_delta_log/0").requests(1..usize::MAX));
-                let said = append_to(&snapshot).await;
+                let outcome = append_to(&snapshot).await;
                 if theirs {
                     // The version is another writer's, so ours was not committed, and the next proposal is rejected at
                     // once.
-                    let error = said.expect_err(&how);
+                    let error = outcome.expect_err(&how);
                     assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
                 } else {
-                    assert_eq!(said?.version.as_i64(), 1, "{how}");
+                    assert_eq!(outcome?.version.as_i64(), 1, "{how}");
                 }
                 assert_eq!(network.objects().len(), 2, "{how}");
             }
@@ -199,10 +199,10 @@ async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Resul
         network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..1));
         let mut transaction = Transaction::try_new(&snapshot, Operation::Write, ensure_appendable)?;
         transaction.proposal.adds = ours().adds;
-        transaction.options.upkeep = UpkeepPolicy::none();
+        transaction.options.post_commit = PostCommitPolicy::none();
         transaction.options.deadline = Some(Deadline::after(Duration::from_millis(1)));
-        let said = transaction.commit().await;
-        assert_eq!(said.err().map(|error| error.kind()), expected);
+        let outcome = transaction.commit().await;
+        assert_eq!(outcome.err().map(|error| error.kind()), expected);
         assert_eq!(network.attempts("PUT", COMMIT).len(), 1);
         assert_eq!(network.objects().len(), 1 + usize::from(is_done));
     }
@@ -226,13 +226,13 @@ async fn a_taken_version_that_is_not_to_be_seen_is_read_again() -> Result<()> {
             let trouble = Trouble::new(taken, "PUT", COMMIT).requests(0..1);
             network.meets(if is_done { trouble.done() } else { trouble });
             network.meets(Trouble::new(Status(404, "NoSuchKey"), "GET", COMMIT).requests(0..unseen));
-            let said = append_to(&snapshot).await;
+            let outcome = append_to(&snapshot).await;
             if unseen == usize::MAX {
-                let error = said.expect_err(&how);
+                let error = outcome.expect_err(&how);
                 tells_no_secret(&error);
                 assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
             } else {
-                assert_eq!(said?.version.as_i64(), 1, "{how}");
+                assert_eq!(outcome?.version.as_i64(), 1, "{how}");
             }
             assert_eq!(
                 network.attempts("PUT", COMMIT).len(),
@@ -267,13 +267,13 @@ async fn our_own_commit_is_known_however_long_its_lines_are() -> Result<()> {
                 if theirs {
                     put_commit(&network, 1, &[add(&long, None)]);
                 }
-                let said = append(&snapshot, &ours).await;
+                let outcome = append(&snapshot, &ours).await;
                 if theirs {
                     // Another writer's unreadable commit: it has won, and ours does not exist.
-                    let error = said.expect_err("the line is too long");
+                    let error = outcome.expect_err("the line is too long");
                     assert_eq!(error.kind(), ErrorKind::CorruptLog, "{error}");
                 } else {
-                    assert_eq!(said?.version.as_i64(), 1);
+                    assert_eq!(outcome?.version.as_i64(), 1);
                     assert_eq!(open(&location).await?.num_files(), 1);
                 }
             }

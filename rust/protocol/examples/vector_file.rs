@@ -21,13 +21,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Err("a vector without positions is not written".into());
         }
         let (offset, size_in_bytes) = file.push(&bitmap)?;
-        let told = json!({
+        let descriptor = json!({
             "offset": offset,
             "sizeInBytes": size_in_bytes,
             "cardinality": bitmap.len(),
             "inline": z85::encode(&bitmap.encode()?),
         });
-        println!("{told}");
+        println!("{descriptor}");
     }
     std::fs::write(path, file.into_bytes())?;
     Ok(())

@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_hostile_table_names_is_shown_in_bounds_and_on_one_line() {
+    fn names_from_an_untrusted_table_are_shown_in_bounds_and_on_one_line() {
         let error = Error::new(ErrorKind::CorruptLog, "é".repeat(100_000))
             .with("path", format!("a\n\u{1b}[2J{}", "x".repeat(100_000)))
             .hint("y".repeat(100_000));

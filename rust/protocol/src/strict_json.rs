@@ -62,9 +62,9 @@ pub fn ensure_strict(text: &str, free: Option<&str>) -> Result<()> {
                 });
             }
             Some(b'}' | b']') => {
-                let twin = open.pop().and_then(|mut closed| closed.keys.twin(text));
-                if let Some(twin) = twin {
-                    return Err(twice(text, twin));
+                let reference = open.pop().and_then(|mut closed| closed.keys.reference(text));
+                if let Some(reference) = reference {
+                    return Err(twice(text, reference));
                 }
             }
             // A comma.
@@ -113,15 +113,15 @@ impl<'a> Keys<'a> {
     }
 
     /// The position of a duplicate among the later keys.
-    fn twin(&mut self, text: &str) -> Option<usize> {
+    fn reference(&mut self, text: &str) -> Option<usize> {
         let key = |at: usize| key_at(text, at);
         self.later
             .sort_unstable_by(|left, right| key(*left).cmp(&key(*right)));
-        let twins = self.later.windows(2).find(|pair| match pair {
+        let reference_tests = self.later.windows(2).find(|pair| match pair {
             [left, right] => key(*left) == key(*right),
             _ => false,
         });
-        twins.and_then(|pair| pair.iter().max().copied())
+        reference_tests.and_then(|pair| pair.iter().max().copied())
     }
 }
 

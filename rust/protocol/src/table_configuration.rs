@@ -303,7 +303,7 @@ mod tests {
         after.remove_domain("a");
         after.put_domain("b", "3".to_owned());
         let domains = after.actions_since(&before).domains;
-        let told: Vec<(&str, &str, bool)> = domains
+        let stored: Vec<(&str, &str, bool)> = domains
             .iter()
             .map(|domain| {
                 (
@@ -313,7 +313,7 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(told, [("a", "1", true), ("b", "3", false)]);
+        assert_eq!(stored, [("a", "1", true), ("b", "3", false)]);
     }
 
     #[test]

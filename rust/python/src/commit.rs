@@ -35,7 +35,7 @@ impl From<Committed> for Commit {
             commit_info: committed.commit_info,
             conflicts_resolved: committed.conflicts_resolved,
             skipped: committed.skipped,
-            warnings: [committed.warnings, committed.upkept.failures].concat(),
+            warnings: [committed.warnings, committed.post_commit.failures].concat(),
         }
     }
 }

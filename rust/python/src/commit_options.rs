@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deltaic_log::clock::Deadline;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{IsolationLevel, UserInfo};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use pyo3::prelude::*;
 
@@ -32,9 +32,9 @@ impl CommitOptions {
             deadline: self.deadline_ms.map(after),
             isolation: isolation.transpose()?,
             row_level: self.row_level,
-            upkeep: match self.upkeep {
-                true => UpkeepPolicy::default(),
-                false => UpkeepPolicy::none(),
+            post_commit: match self.upkeep {
+                true => PostCommitPolicy::default(),
+                false => PostCommitPolicy::none(),
             },
         })
     }

@@ -15,7 +15,8 @@ mod commit_options;
 mod diagnostics;
 mod error;
 mod fault;
-mod handover;
+mod maintenance;
+mod native_scan;
 mod predicate;
 #[cfg(feature = "provoke")]
 mod provoke;
@@ -26,7 +27,6 @@ mod snapshot;
 mod source;
 mod table;
 mod transaction;
-mod upkeep;
 #[cfg(feature = "witness")]
 mod witness;
 
@@ -50,7 +50,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
-    module.add_class::<handover::HandOver>()?;
+    module.add_class::<native_scan::NativeScanPlan>()?;
     module.add_class::<commit_files::CommitFiles>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
@@ -58,9 +58,9 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<transaction::Transaction>()?;
-    module.add_class::<upkeep::CheckpointWritten>()?;
-    module.add_class::<upkeep::CleanedUp>()?;
-    module.add_class::<upkeep::Compacted>()?;
+    module.add_class::<maintenance::CheckpointWritten>()?;
+    module.add_class::<maintenance::CleanedUp>()?;
+    module.add_class::<maintenance::Compacted>()?;
     #[cfg(feature = "witness")]
     {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use crate::arrow_table::ArrowTable;
 use crate::error::{Answer, broken};
 use crate::fault::guarded;
-use crate::handover::HandOver;
+use crate::native_scan::NativeScanPlan;
 use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::scan::Scan;
@@ -138,12 +138,12 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*, predicate=None))]
-    fn hand_over(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<HandOver> {
+    fn native_scan_plan(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<NativeScanPlan> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         wait(py, async move {
-            deltaic_table::handover::HandOver::try_new(&snapshot, predicate.as_ref()).await
+            deltaic_table::native_scan::NativeScanPlan::try_new(&snapshot, predicate.as_ref()).await
         })
-        .map(HandOver)
+        .map(NativeScanPlan)
     }
 
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.

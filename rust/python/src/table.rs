@@ -26,11 +26,11 @@ use crate::commit_files::{self, CommitFiles};
 use crate::commit_options::CommitOptions;
 use crate::error::Answer;
 use crate::fault::guarded;
+use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
 use crate::transaction::Transaction;
-use crate::upkeep::{self, CheckpointWritten, CleanedUp, Compacted};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -216,17 +216,17 @@ impl Table {
     }
 
     fn checkpoint(&self, py: Python<'_>) -> Answer<CheckpointWritten> {
-        upkeep::checkpoint(py, Arc::clone(&self.location), self.options)
+        maintenance::checkpoint(py, Arc::clone(&self.location), self.options)
     }
 
     #[pyo3(signature = (start, end=None))]
     fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> Answer<Option<Compacted>> {
-        upkeep::compact_log(py, Arc::clone(&self.location), self.options, start, end)
+        maintenance::compact_log(py, Arc::clone(&self.location), self.options, start, end)
     }
 
     #[pyo3(signature = (*, dry_run=false))]
     fn clean_up(&self, py: Python<'_>, dry_run: bool) -> Answer<CleanedUp> {
-        upkeep::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
+        maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
     #[pyo3(signature = (known, *, operation, options))]

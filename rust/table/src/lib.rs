@@ -49,7 +49,7 @@ pub mod alter;
 pub mod changes;
 pub mod check;
 mod explain;
-pub mod handover;
+pub mod native_scan;
 pub mod read;
 pub mod scan;
 pub mod transaction;

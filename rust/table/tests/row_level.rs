@@ -294,9 +294,9 @@ async fn damage_is_told_and_nothing_is_committed() -> Result<()> {
         let snapshot = open(&table).await?;
         let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1])).await?;
         one.commit().await?.expect("it wins");
-        let (of_winner, _) = vector_files(&table).await?;
+        let (of_winning_commit, _) = vector_files(&table).await?;
         let (mut two, _) = delete(&snapshot, &rows_of(FILES[0], &[3])).await?;
-        for relative in &of_winner {
+        for relative in &of_winning_commit {
             match &damaged {
                 Some(bytes) => table.put(relative, bytes.clone()).await?,
                 None => table.delete(relative).await?,
@@ -306,7 +306,7 @@ async fn damage_is_told_and_nothing_is_committed() -> Result<()> {
         assert_eq!(error.kind(), ErrorKind::CorruptData, "{error}");
         assert_eq!(open(&table).await?.version().as_i64(), 2);
         let (stored, _) = vector_files(&table).await?;
-        assert!(stored.is_subset(&of_winner), "{stored:?}");
+        assert!(stored.is_subset(&of_winning_commit), "{stored:?}");
     }
     Ok(())
 }

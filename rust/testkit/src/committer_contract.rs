@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::listing::Listing;
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, Result, Version};
 
@@ -45,13 +45,13 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
                 tokio::spawn(async move { committer.propose(version, body(writer)).await })
             })
             .collect();
-        let mut winners = Vec::new();
+        let mut winning_commits = Vec::new();
         for (writer, proposal) in proposals.into_iter().enumerate() {
             match proposal
                 .await
                 .unwrap_or_else(|error| panic!("a proposal broke: {error}"))?
             {
-                Outcome::Committed(_) => winners.push(writer),
+                Outcome::Committed(_) => winning_commits.push(writer),
                 Outcome::Lost(_) => {}
                 Outcome::NotSynced(_, why) => panic!("a store without faults syncs: {why}"),
                 Outcome::Withdrawn(_) => panic!("nobody cleans up"),
@@ -59,10 +59,17 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
                 Outcome::Unknown(_) => panic!("a store without faults knows what became of a commit"),
             }
         }
-        assert_eq!(winners.len(), 1, "version {number} has the winners {winners:?}");
-        let winner = body(winners[0]);
+        assert_eq!(
+            winning_commits.len(),
+            1,
+            "version {number} has the winners {winning_commits:?}"
+        );
+        let winning_commit = body(winning_commits[0]);
         let found = read(&committer, version).await?;
-        assert_eq!(found.as_ref().map(String::as_bytes), Some(winner.as_slice()));
+        assert_eq!(
+            found.as_ref().map(String::as_bytes),
+            Some(winning_commit.as_slice())
+        );
     }
     assert_eq!(read(&committer, Version::try_new(VERSIONS)?).await?, None);
     Ok(())
@@ -94,7 +101,7 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
 pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapshot) -> Result<()> {
     let slow = Slow(committer);
     let mut transaction = commit_to(snapshot)?;
-    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.options.post_commit = PostCommitPolicy::none();
     transaction.proposal.adds = an_append("slow").adds;
     transaction.committer = &slow;
     match transaction.commit().await {

@@ -36,24 +36,24 @@ impl ListingForm {
         let holds = |texts: &[String], object: &ObjectMeta| {
             texts.iter().any(|text| object.location.as_ref().contains(text))
         };
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         for object in objects {
             if holds(&self.without, &object) {
                 continue;
             }
             if self.with_foreign {
-                told.extend(foreign(&object));
+                listed.extend(foreign(&object));
             }
             if holds(&self.twice, &object) {
-                told.push(object.clone());
+                listed.push(object.clone());
             }
-            told.push(object);
+            listed.push(object);
         }
         match self.order {
-            Order::ByName => told,
-            Order::Backwards => told.into_iter().rev().collect(),
+            Order::ByName => listed,
+            Order::Backwards => listed.into_iter().rev().collect(),
             Order::Interleaved => {
-                let numbered = || told.iter().enumerate();
+                let numbered = || listed.iter().enumerate();
                 let odd = numbered().filter(|(number, _)| number % 2 == 1);
                 let even = numbered().filter(|(number, _)| number % 2 == 0);
                 odd.chain(even).map(|(_, object)| object.clone()).collect()
@@ -69,11 +69,11 @@ impl ListingForm {
         if self == Self::default() {
             return objects;
         }
-        let told = async move {
+        let listed = async move {
             let objects: Vec<ObjectMeta> = objects.try_collect().await?;
             Ok::<_, Error>(stream::iter(self.apply(objects).into_iter().map(Ok)))
         };
-        stream::once(told).try_flatten().boxed()
+        stream::once(listed).try_flatten().boxed()
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::checksum_of;
 use deltaic_log::clock::now_ms;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{CommitOptions, Committed, IfExists, NewTable, Operation, Transaction};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::VersionChecksum;
@@ -25,10 +25,10 @@ pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {
 
 /// Options of a commit without post-commit maintenance.
 #[must_use]
-pub fn without_upkeep() -> CommitOptions {
+pub fn without_maintenance() -> CommitOptions {
     CommitOptions {
         max_attempts: 100,
-        upkeep: UpkeepPolicy::none(),
+        post_commit: PostCommitPolicy::none(),
         ..CommitOptions::default()
     }
 }
@@ -60,7 +60,7 @@ pub fn an_append(name: &str) -> Append {
             data_change: true,
             ..Add::default()
         }],
-        options: without_upkeep(),
+        options: without_maintenance(),
     }
 }
 
@@ -82,9 +82,9 @@ pub fn a_new_table() -> NewTable {
 }
 
 /// Commits a file with this name, which exists only in the log.
-pub async fn append_to(snapshot: &Snapshot, name: &str, upkeep: UpkeepPolicy) -> Result<Committed> {
+pub async fn append_to(snapshot: &Snapshot, name: &str, post_commit: PostCommitPolicy) -> Result<Committed> {
     let mut transaction = commit_to(snapshot)?;
-    transaction.options.upkeep = upkeep;
+    transaction.options.post_commit = post_commit;
     transaction.proposal.adds.push(Add {
         path: name.to_owned(),
         size: i64::try_from(name.len()).unwrap_or(0),

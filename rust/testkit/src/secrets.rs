@@ -22,12 +22,12 @@ pub const MARKS: [&str; 2] = ["PlAnTeD", "UGxBblRlR"];
 /// assert!(std::panic::catch_unwind(|| tells_no_secret(&told)).is_err());
 /// ```
 pub fn tells_no_secret(error: &Error) {
-    let said = format!("{error} {error:?}");
+    let message = format!("{error} {error:?}");
     for mark in MARKS {
         assert!(
-            !said.contains(mark),
+            !message.contains(mark),
             "an error tells a secret: {}",
-            said.replace(mark, "…")
+            message.replace(mark, "…")
         );
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
 use crate::checksum_writer::ChecksumForm;
 use crate::compaction_writer::CompactionForm;
+use crate::maintenance::{HintForm, LastCommit, MaintenanceStep};
 use crate::steps::{step, written};
-use crate::upkeep::{HintForm, LastCommit, Upkeep};
 
 /// A history of a table: commits of adds, removes, re-adds, deletion vectors, transactions, domains, changed metadata
 /// and protocols, unknown actions and fields over a few names, so that they collide. The first commit contains protocol
@@ -20,14 +20,14 @@ pub fn history() -> impl Strategy<Value = Vec<Vec<Value>>> {
 }
 
 /// A history, and the maintenance after each commit.
-pub fn history_with_upkeep() -> impl Strategy<Value = Vec<(Vec<Value>, Vec<Upkeep>)>> {
-    let commit = (vec(step(), 0..6), vec(upkeep(), 0..4));
+pub fn history_with_maintenance() -> impl Strategy<Value = Vec<(Vec<Value>, Vec<MaintenanceStep>)>> {
+    let commit = (vec(step(), 0..6), vec(maintenance_step(), 0..4));
     (any::<bool>(), vec(commit, 1..10)).prop_map(|(partitioned, commits)| {
-        let (steps, upkeep): (Vec<_>, Vec<_>) = commits.into_iter().unzip();
+        let (steps, maintenance): (Vec<_>, Vec<_>) = commits.into_iter().unzip();
         let nothing = std::iter::once(Vec::new());
         written(partitioned, &steps)
             .into_iter()
-            .zip(nothing.chain(upkeep))
+            .zip(nothing.chain(maintenance))
             .collect()
     })
 }
@@ -61,7 +61,7 @@ pub fn checkpoint_form() -> impl Strategy<Value = CheckpointForm> {
 }
 
 /// A maintenance step.
-pub fn upkeep() -> impl Strategy<Value = Upkeep> {
+pub fn maintenance_step() -> impl Strategy<Value = MaintenanceStep> {
     let compaction = prop_oneof![
         3 => Just(CompactionForm::Right),
         1 => Just(CompactionForm::Torn),
@@ -74,12 +74,12 @@ pub fn upkeep() -> impl Strategy<Value = Upkeep> {
         Just(ChecksumForm::Miscounted),
     ];
     prop_oneof![
-        4 => checkpoint_form().prop_map(Upkeep::Checkpoint),
-        1 => checkpoint_form().prop_map(Upkeep::BrokenCheckpoint),
-        3 => (1usize..5, compaction).prop_map(|(more, form)| Upkeep::Compaction(more, form)),
-        2 => checksum.prop_map(Upkeep::Checksum),
-        4 => hint_form().prop_map(Upkeep::Hint),
-        1 => prop_oneof![Just(LastCommit::Kept), Just(LastCommit::Deleted)].prop_map(Upkeep::CleanUp),
+        4 => checkpoint_form().prop_map(MaintenanceStep::Checkpoint),
+        1 => checkpoint_form().prop_map(MaintenanceStep::BrokenCheckpoint),
+        3 => (1usize..5, compaction).prop_map(|(more, form)| MaintenanceStep::Compaction(more, form)),
+        2 => checksum.prop_map(MaintenanceStep::Checksum),
+        4 => hint_form().prop_map(MaintenanceStep::Hint),
+        1 => prop_oneof![Just(LastCommit::Kept), Just(LastCommit::Deleted)].prop_map(MaintenanceStep::CleanUp),
     ]
 }
 

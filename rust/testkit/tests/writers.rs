@@ -34,12 +34,12 @@ proptest! {
     fn a_checksum_counts_what_is_there(commits in history()) {
         let state = replay(&commits);
         let (_, bytes) = checksum(&state, commits.len() - 1, ChecksumForm::Full);
-        let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let checksum_json: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let sum = |of: &Value| of.as_array().into_iter().flatten().filter_map(Value::as_i64).sum::<i64>();
-        let histogram = &said["fileSizeHistogram"];
-        prop_assert_eq!(&said["numFiles"], state.files.len());
+        let histogram = &checksum_json["fileSizeHistogram"];
+        prop_assert_eq!(&checksum_json["numFiles"], state.files.len());
         prop_assert_eq!(sum(&histogram["fileCounts"]), i64::try_from(state.files.len()).unwrap_or_default());
-        prop_assert_eq!(Some(sum(&histogram["totalBytes"])), said["tableSizeBytes"].as_i64());
-        prop_assert_eq!(sum(&said["deletedRecordCountsHistogramOpt"]["deletedRecordCounts"]), sum(&histogram["fileCounts"]));
+        prop_assert_eq!(Some(sum(&histogram["totalBytes"])), checksum_json["tableSizeBytes"].as_i64());
+        prop_assert_eq!(sum(&checksum_json["deletedRecordCountsHistogramOpt"]["deletedRecordCounts"]), sum(&histogram["fileCounts"]));
     }
 }

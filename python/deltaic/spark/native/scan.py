@@ -42,7 +42,7 @@ _OPTIONS = {
 
 _IGNORES_LOGS = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 
-# The layout of a key in `HandOver.vectors`.
+# The layout of a key in `NativeScanPlan.vectors`.
 _BITS_OF_A_BLOCK = 12
 _BITS_OF_A_FILE = 28
 

@@ -41,9 +41,9 @@ class NativeScanPlan:
     size_in_bytes: int
     largest_file_in_bytes: int
     files: Any
-    """As `HandOver.files`; a `pyarrow.Table`, which has no types."""
+    """As `NativeScanPlan.files`; a `pyarrow.Table`, which has no types."""
     vectors: Any
-    """As `HandOver.vectors`."""
+    """As `NativeScanPlan.vectors`."""
 
     @property
     def schema(self) -> StructType:
@@ -93,7 +93,7 @@ def plan_native_scan(
     # Private, but of the same package.
     rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     row_columns = list(rust.row_columns()) if row_ids else None
-    found = rust.hand_over(predicate=predicate)
+    found = rust.native_scan_plan(predicate=predicate)
     if found.vectors is None:
         raise _unsupported(snapshot, "deletionVectors", "more deleted rows than an executor can hold")
     pa = require("pyarrow", "deltaic.spark.read")

@@ -143,8 +143,8 @@ impl CheckpointExaminer<'_> {
                 say(finding.at(without_secrets(paths.value(row))));
             }
             if state.files.find(&batch.keys.key(row)).is_some() {
-                let said = "it holds an add and a remove of one logical file; readers take the add";
-                say(Finding::new(&BROKEN_CHECKPOINT, said).at(without_secrets(paths.value(row))));
+                let message = "it holds an add and a remove of one logical file; readers take the add";
+                say(Finding::new(&BROKEN_CHECKPOINT, message).at(without_secrets(paths.value(row))));
             }
             state.name_elsewhere(paths.value(row));
         }

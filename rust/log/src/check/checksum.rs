@@ -76,8 +76,8 @@ impl ChecksumExaminer {
             return;
         };
         if self.spare(&mut checksum, state.files.len()) {
-            let said = "its histograms and files were not compared with the log's files";
-            say(Finding::new(&NOT_ALL_COMPARED, said));
+            let message = "its histograms and files were not compared with the log's files";
+            say(Finding::new(&NOT_ALL_COMPARED, message));
         }
         let txns: Vec<Txn> = state.txns.values().cloned().collect();
         let domains: Vec<DomainMetadata> = state.domains.values().cloned().collect();

@@ -123,8 +123,8 @@ impl CommitReader<'_> {
             ("metaData", found.metadata.len()),
         ] {
             if count > 1 {
-                let said = format!("there are {count} {what} actions");
-                self.damage(Finding::new(&DUPLICATE_ACTION, said).in_field(what));
+                let message = format!("there are {count} {what} actions");
+                self.damage(Finding::new(&DUPLICATE_ACTION, message).in_field(what));
             }
         }
         let (path, version) = (self.path.clone(), self.version);
@@ -152,9 +152,9 @@ impl CommitReader<'_> {
             Ok(ActionLine::Remove(remove)) => self.take_remove(number, &remove),
             Ok(ActionLine::Txn(txn)) => {
                 if !self.apps.insert(txn.app_id.clone()) {
-                    let said = format!("there are two txn actions of {:?}", txn.app_id);
+                    let message = format!("there are two txn actions of {:?}", txn.app_id);
                     self.damage(
-                        Finding::new(&DUPLICATE_ACTION, said)
+                        Finding::new(&DUPLICATE_ACTION, message)
                             .in_field("txn")
                             .on_line(number),
                     );
@@ -163,8 +163,8 @@ impl CommitReader<'_> {
             }
             Ok(ActionLine::DomainMetadata(domain)) => {
                 if !self.domains.insert(domain.domain.clone()) {
-                    let said = format!("there are two domainMetadata actions of {:?}", domain.domain);
-                    let finding = Finding::new(&DUPLICATE_ACTION, said);
+                    let message = format!("there are two domainMetadata actions of {:?}", domain.domain);
+                    let finding = Finding::new(&DUPLICATE_ACTION, message);
                     self.damage(finding.in_field("domainMetadata").on_line(number));
                 }
                 if domain.removed {
@@ -207,8 +207,8 @@ impl CommitReader<'_> {
         if self.touched.insert(key) {
             return;
         }
-        let said = "the commit adds or removes the logical file more than once";
-        let finding = Finding::new(&DUPLICATE_FILE, said).at(without_secrets(path));
+        let message = "the commit adds or removes the logical file more than once";
+        let finding = Finding::new(&DUPLICATE_FILE, message).at(without_secrets(path));
         self.damage(finding.on_line(number));
     }
 
@@ -284,14 +284,14 @@ impl CommitReader<'_> {
         for path in suspects {
             let times = self.state.files.times_live(&path);
             if times > 1 {
-                let said = format!("the path is live {times} times, with different deletion vectors");
-                self.damage(Finding::new(&PATH_LIVE_TWICE, said).at(without_secrets(&path)));
+                let message = format!("the path is live {times} times, with different deletion vectors");
+                self.damage(Finding::new(&PATH_LIVE_TWICE, message).at(without_secrets(&path)));
             }
         }
         let lacks = self.state.protocol.is_none() || self.state.metadata.is_none();
         if self.version == Version::ZERO && lacks && !self.is_damaged {
-            let said = "the first commit holds no protocol or no metaData";
-            self.damage(Finding::new(&NO_PROTOCOL_OR_METADATA, said));
+            let message = "the first commit holds no protocol or no metaData";
+            self.damage(Finding::new(&NO_PROTOCOL_OR_METADATA, message));
         }
         if let Some((line, info)) = &self.info {
             let line = *line;
@@ -317,23 +317,23 @@ impl CommitReader<'_> {
         }
         let time = self.info.as_ref().and_then(|(_, info)| info.in_commit_timestamp);
         let Some(time) = time else {
-            let said = "the commit has no inCommitTimestamp, and the table has them enabled";
+            let message = "the commit has no inCommitTimestamp, and the table has them enabled";
             self.say(
-                Finding::new(&MISSING_IN_COMMIT_TIMESTAMP, said).in_field("commitInfo.inCommitTimestamp"),
+                Finding::new(&MISSING_IN_COMMIT_TIMESTAMP, message).in_field("commitInfo.inCommitTimestamp"),
             );
             return;
         };
         if let Some((line, _)) = self.info
             && line != self.first_line
         {
-            let said = "the commitInfo is not the first action";
-            self.say(Finding::new(&COMMIT_INFO_NOT_FIRST, said).on_line(line));
+            let message = "the commitInfo is not the first action";
+            self.say(Finding::new(&COMMIT_INFO_NOT_FIRST, message).on_line(line));
         }
         if let Some(before) = self.state.last_time.filter(|before| time <= *before) {
-            let said = format!(
+            let message = format!(
                 "the time of the commit, {time} ms, is not after {before} ms, that of the one before"
             );
-            let finding = Finding::new(&IN_COMMIT_TIMESTAMP_GOES_BACK, said);
+            let finding = Finding::new(&IN_COMMIT_TIMESTAMP_GOES_BACK, message);
             self.say(finding.in_field("commitInfo.inCommitTimestamp"));
         }
         self.state.last_time = Some(self.state.last_time.map_or(time, |before| before.max(time)));

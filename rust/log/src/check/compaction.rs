@@ -41,29 +41,29 @@ pub(super) async fn examine_compaction(
     let (first, last) = (file.path.version, file.last_version());
     let mut say = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
     if first >= last {
-        let said =
+        let message =
             format!("its range is from {first} to {last}: a compaction file replaces two commits or more");
-        return say(Finding::new(&REVERSED_COMPACTION, said));
+        return say(Finding::new(&REVERSED_COMPACTION, message));
     }
     let mut theirs = Words::default();
     if let Err(error) = theirs.read(location, file, max_line_bytes).await {
         return say(Finding::of(&BROKEN_COMPACTION, &error));
     }
     for forbidden in std::mem::take(&mut theirs.forbidden) {
-        let said = format!("it holds a {forbidden} action");
-        say(Finding::new(&COMPACTION_FORBIDDEN_ACTION, said).in_field(forbidden));
+        let message = format!("it holds a {forbidden} action");
+        say(Finding::new(&COMPACTION_FORBIDDEN_ACTION, message).in_field(forbidden));
     }
     if let Some(path) = theirs.twice.first() {
         let more = theirs.twice.len();
-        let said =
+        let message =
             format!("it names {more} logical files more than once, such as {path}: it is not reconciled");
-        say(Finding::new(&COMPACTION_DISAGREES, said));
+        say(Finding::new(&COMPACTION_DISAGREES, message));
     }
     let covered: Vec<&Arc<LogFile>> = commits.range(first..=last).map(|(_, file)| file).collect();
     let length = last.as_i64().saturating_sub(first.as_i64()).saturating_add(1);
     if commits.keys().next_back().is_some_and(|newest| last > *newest) {
-        let said = format!("it reaches to version {last}, past the newest commit");
-        return say(Finding::new(&COMPACTION_DISAGREES, said));
+        let message = format!("it reaches to version {last}, past the newest commit");
+        return say(Finding::new(&COMPACTION_DISAGREES, message));
     }
     if i64::try_from(covered.len()) != Ok(length) {
         // Commits of the range are missing, which is reported separately.
@@ -233,7 +233,7 @@ impl Words {
         let vector = file.deletion_vector.clone();
         let path = file.path.clone();
         let key = LogicalFileKey::new(&path, vector.as_deref().map(Descriptor::key));
-        let (mine, other) = if is_add {
+        let (own, other) = if is_add {
             (&mut self.adds, &mut self.removes)
         } else {
             (&mut self.removes, &mut self.adds)
@@ -243,7 +243,7 @@ impl Words {
         // range. The first action on a file decides.
         file.met = u64::from(before.as_ref().is_some_and(|before| before.met == 0));
         let version = file.version;
-        let again = mine.insert(file);
+        let again = own.insert(file);
         if [before, again]
             .iter()
             .flatten()
@@ -295,11 +295,11 @@ impl Words {
         differ.sort_unstable();
         differ.dedup();
         if let Some(path) = differ.first() {
-            let said = format!(
+            let message = format!(
                 "it says something else about {} files than the commits, such as {path}",
                 differ.len()
             );
-            say(Finding::new(&COMPACTION_DISAGREES, said).in_field("add"));
+            say(Finding::new(&COMPACTION_DISAGREES, message).in_field("add"));
         }
         for (field, same) in [
             (
@@ -322,8 +322,8 @@ impl Words {
             ("domainMetadata", theirs.domains == self.domains),
         ] {
             if !same {
-                let said = format!("its {field} is another one than that of the commits");
-                say(Finding::new(&COMPACTION_DISAGREES, said).in_field(field));
+                let message = format!("its {field} is another one than that of the commits");
+                say(Finding::new(&COMPACTION_DISAGREES, message).in_field(field));
             }
         }
     }

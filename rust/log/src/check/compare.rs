@@ -29,22 +29,22 @@ pub(super) fn compare(
     let table = &checkpoint.table;
     if let (Some(theirs), Some(ours)) = (&table.metadata, &state.metadata) {
         if theirs.id != ours.id {
-            let said = format!(
+            let message = format!(
                 "the checkpoint is of the table {:?}, the commits are of {:?}",
                 theirs.id, ours.id
             );
-            return say(Finding::new(&FOREIGN_CHECKPOINT, said).in_field("metaData.id"));
+            return say(Finding::new(&FOREIGN_CHECKPOINT, message).in_field("metaData.id"));
         }
         for field in different_metadata(theirs, ours) {
-            let said = format!("{field} is another one than in the commits");
-            say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field(format!("metaData.{field}")));
+            let message = format!("{field} is another one than in the commits");
+            say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field(format!("metaData.{field}")));
         }
     }
     if let (Some(theirs), Some(ours)) = (&table.protocol, &state.protocol)
         && !is_same_protocol(theirs, ours)
     {
-        let said = "the protocol is another one than in the commits";
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("protocol"));
+        let message = "the protocol is another one than in the commits";
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("protocol"));
     }
     compare_txns(checkpoint, state, say);
     compare_domains(checkpoint, state, say);
@@ -128,8 +128,8 @@ fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Find
         );
     }
     for app in differ {
-        let said = format!("the transaction of {app:?} is another one than in the commits, or missing");
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("txn"));
+        let message = format!("the transaction of {app:?} is another one than in the commits, or missing");
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("txn"));
     }
 }
 
@@ -148,7 +148,7 @@ fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(F
         .collect();
     let names: BTreeSet<&str> = theirs.keys().chain(ours.keys()).copied().collect();
     for name in names {
-        let said = match (theirs.get(name), ours.get(name)) {
+        let message = match (theirs.get(name), ours.get(name)) {
             (None, _) => format!("the domain {name:?} is missing, and the commits have it"),
             (_, None) => format!("the domain {name:?} is there, and the commits do not have it"),
             (theirs, ours) if theirs != ours => {
@@ -156,7 +156,7 @@ fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(F
             }
             _ => continue,
         };
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("domainMetadata"));
+        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("domainMetadata"));
     }
 }
 
@@ -165,8 +165,8 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
     let (mut extra, mut changed, mut twice) = (Vec::new(), Vec::new(), Vec::new());
     for batch in &checkpoint.adds {
         let Ok(adds) = AddColumns::of(&batch.batch) else {
-            let said = "a column of its files is missing or of another type";
-            return say(Finding::new(&BROKEN_CHECKPOINT, said));
+            let message = "a column of its files is missing or of another type";
+            return say(Finding::new(&BROKEN_CHECKPOINT, message));
         };
         for row in 0..batch.len() {
             let path = || without_secrets(adds.path.value(row));
@@ -200,11 +200,11 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
         say,
     );
     if let Some(path) = twice.first() {
-        let said = format!(
+        let message = format!(
             "the checkpoint names {} logical files twice, such as {path}",
             twice.len()
         );
-        say(Finding::new(&BROKEN_CHECKPOINT, said));
+        say(Finding::new(&BROKEN_CHECKPOINT, message));
     }
 }
 
@@ -226,9 +226,9 @@ fn say_files(paths: &[String], what: &str, say: &mut dyn FnMut(Finding)) {
     named.sort_unstable();
     named.truncate(NAMED);
     let more = paths.len() - named.len();
-    let mut said = format!("the checkpoint {what}: {}", named.join(", "));
+    let mut message = format!("the checkpoint {what}: {}", named.join(", "));
     if more > 0 {
-        said.push_str(&format!(", and {more} more"));
+        message.push_str(&format!(", and {more} more"));
     }
-    say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, said).in_field("add"));
+    say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("add"));
 }

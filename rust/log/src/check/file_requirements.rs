@@ -193,15 +193,15 @@ fn examine_schema(table: &TableConfiguration, schema: &StructType, findings: &mu
     for error in odd {
         findings.add(Finding::of(&ODD_SCHEMA, &error));
     }
-    let mut told: Vec<&str> = Vec::new();
+    let mut checked: Vec<&str> = Vec::new();
     schema.for_each_part(&mut |path, part| {
         let needed = match part {
             DataType::Primitive(PrimitiveType::TimestampNtz) => "timestampNtz",
             DataType::Primitive(PrimitiveType::Variant) => "variantType",
             _ => return,
         };
-        if !supports_for_writers(table.protocol(), needed) && !told.contains(&needed) {
-            told.push(needed);
+        if !supports_for_writers(table.protocol(), needed) && !checked.contains(&needed) {
+            checked.push(needed);
             let what = format!("the column's type needs the feature {needed}, which the protocol lacks");
             findings.add(Finding::new(&TYPE_WITHOUT_FEATURE, what).in_field(path));
         }

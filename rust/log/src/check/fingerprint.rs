@@ -32,12 +32,12 @@ impl Fingerprint {
     /// Returns the fingerprint of the text of `add.stats`.
     pub(super) fn of(text: &str) -> Self {
         let mut json = serde_json::Deserializer::from_str(text);
-        let said = Said { is_top: true }
+        let hashed = AnyValue { is_top: true }
             .deserialize(&mut json)
-            .and_then(|said| json.end().map(|()| said));
+            .and_then(|hashed| json.end().map(|()| hashed));
         // Invalid JSON is hashed byte by byte.
-        let said = said.unwrap_or_else(|_| hash(&(Kind::Odd, text)));
-        NonZeroU64::new(said).map_or(Self::NOTHING, Self)
+        let hashed = hashed.unwrap_or_else(|_| hash(&(Kind::Odd, text)));
+        NonZeroU64::new(hashed).map_or(Self::NOTHING, Self)
     }
 
     /// Whether the statistics in a copy of an action contradict the action. A copy may omit statistics, and
@@ -68,11 +68,11 @@ fn hash(value: &impl Hash) -> u64 {
 }
 
 /// Computes the hash of a value, zero if it is empty, and never holds more than one string of it.
-struct Said {
+struct AnyValue {
     is_top: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Said {
+impl<'de> DeserializeSeed<'de> for AnyValue {
     type Value = u64;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
@@ -80,7 +80,7 @@ impl<'de> DeserializeSeed<'de> for Said {
     }
 }
 
-impl<'de> Visitor<'de> for Said {
+impl<'de> Visitor<'de> for AnyValue {
     type Value = u64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,23 +121,23 @@ impl<'de> Visitor<'de> for Said {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
-        let mut said = hash(&Kind::Item);
+        let mut hashed = hash(&Kind::Item);
         while let Some(item) = items.next_element_seed(Self { is_top: false })? {
-            said = hash(&(Kind::Item, said, item));
+            hashed = hash(&(Kind::Item, hashed, item));
         }
-        Ok(said)
+        Ok(hashed)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
-        let mut said = 0u64;
+        let mut hashed = 0u64;
         while let Some(Name(name)) = members.next_key()? {
             let member = members.next_value_seed(Self { is_top: false })?;
             if member != 0 && !(self.is_top && name == TIGHT_BOUNDS) {
                 // A sum, since the order does not matter.
-                said = said.wrapping_add(hash(&(Kind::Member, name.as_ref(), member)));
+                hashed = hashed.wrapping_add(hash(&(Kind::Member, name.as_ref(), member)));
             }
         }
-        Ok(said)
+        Ok(hashed)
     }
 }
 

@@ -140,8 +140,8 @@ impl LogFolder {
             findings.add(Finding::of(&UNREADABLE_FILE, error));
         }
         for (name, version) in &self.no_files {
-            let said = "there is no regular file with this name";
-            let finding = Finding::new(&NO_REGULAR_FILE, said).at(format!("{LOG_FOLDER}/{name}"));
+            let message = "there is no regular file with this name";
+            let finding = Finding::new(&NO_REGULAR_FILE, message).at(format!("{LOG_FOLDER}/{name}"));
             findings.add(finding.of_version(*version));
         }
         for name in &self.others {

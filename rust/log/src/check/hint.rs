@@ -44,12 +44,12 @@ pub(super) async fn examine_hint(
             return;
         }
         let past = newest_version(listing).is_some_and(|newest| hinted > newest);
-        let said = if past {
+        let message = if past {
             format!("it names version {hinted}, which is past the newest version")
         } else {
             format!("it names version {hinted}, of which there is no complete checkpoint")
         };
-        return say(Finding::new(&DANGLING_HINT, said).in_field("version"));
+        return say(Finding::new(&DANGLING_HINT, message).in_field("version"));
     }
     let held: Vec<Held> = readable
         .iter()
@@ -57,8 +57,8 @@ pub(super) async fn examine_hint(
         .map(|(_, held)| *held)
         .collect();
     if held.is_empty() {
-        let said = format!("it names version {hinted}, whose checkpoint cannot be read");
-        return say(Finding::new(&DANGLING_HINT, said).in_field("version"));
+        let message = format!("it names version {hinted}, whose checkpoint cannot be read");
+        return say(Finding::new(&DANGLING_HINT, message).in_field("version"));
     }
     // It is unknown which of several checkpoints of a version the hint refers to.
     let adds = held.iter().map(|held| Some(held.adds)).max().flatten();
@@ -66,7 +66,7 @@ pub(super) async fn examine_hint(
     let actions = held.iter().map(|held| held.actions).max().flatten();
     // Some writers set this to the size of the file.
     let counts_bytes = held.iter().any(|held| counts.actions == Some(held.bytes));
-    for (field, what, said, found) in [
+    for (field, what, message, found) in [
         ("numOfAddFiles", "files", counts.adds, adds),
         (
             "size",
@@ -75,18 +75,18 @@ pub(super) async fn examine_hint(
             actions.filter(|_| all_counted && !counts_bytes),
         ),
     ] {
-        if let (Some(said), Some(found)) = (said, found.and_then(|found| u64::try_from(found).ok()))
-            && found < said
+        if let (Some(message), Some(found)) = (message, found.and_then(|found| u64::try_from(found).ok()))
+            && found < message
         {
-            let said =
-                format!("it counts {said} {what}, and the checkpoint of version {hinted} holds {found}");
-            say(Finding::new(&HINT_DISAGREES, said).in_field(field));
+            let message =
+                format!("it counts {message} {what}, and the checkpoint of version {hinted} holds {found}");
+            say(Finding::new(&HINT_DISAGREES, message).in_field(field));
         }
     }
     let versions = readable.iter().map(|(version, _)| *version);
     if let Some(newest) = versions.max().filter(|newest| *newest > hinted) {
-        let said = format!("it names version {hinted}, and there is a checkpoint of version {newest}");
-        say(Finding::new(&STALE_HINT, said).in_field("version"));
+        let message = format!("it names version {hinted}, and there is a checkpoint of version {newest}");
+        say(Finding::new(&STALE_HINT, message).in_field("version"));
     }
 }
 

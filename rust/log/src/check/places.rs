@@ -53,11 +53,11 @@ pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut sa
         let mut shown = paths.into_iter().map(without_secrets);
         let first = shown.next().unwrap_or_default();
         let others: Vec<String> = shown.collect();
-        let said = format!(
+        let message = format!(
             "the file is live under {} as well, which is the same place",
             others.join(", ")
         );
-        say(Finding::new(&PLACE_LIVE_TWICE, said).at(first));
+        say(Finding::new(&PLACE_LIVE_TWICE, message).at(first));
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use crate::location::StorageOptions;
 
     /// Returns the diagnosis codes for a table with these live paths.
-    fn told(location: &TableLocation, paths: &[&str]) -> Vec<&'static str> {
+    fn reported(location: &TableLocation, paths: &[&str]) -> Vec<&'static str> {
         let mut files = FileTable::default();
         for path in paths {
             files.insert(FileEntry::of_path(path));
@@ -102,21 +102,24 @@ mod tests {
             "file:///data/./x/../my%20table/d/part.parquet",
         ] {
             assert_eq!(
-                told(&local, &["d/part.parquet", spelling]),
+                reported(&local, &["d/part.parquet", spelling]),
                 ["PLACE_LIVE_TWICE"],
                 "{spelling}"
             );
             assert!(
-                told(&local, &["d/other.parquet", spelling]).is_empty(),
+                reported(&local, &["d/other.parquet", spelling]).is_empty(),
                 "{spelling}"
             );
         }
         let here = "file://localhost/data/my%20table/d/part.parquet";
-        assert_eq!(told(&local, &["d/part.parquet", here]).len(), 2);
+        assert_eq!(reported(&local, &["d/part.parquet", here]).len(), 2);
         let three = ["a", "./a", "b/../a"];
-        assert_eq!(told(&local, &three), ["PLACE_LIVE_TWICE"]);
-        assert!(told(&local, &["a", "A", "a%2520", "a%20", "aa"]).is_empty());
-        assert_eq!(told(&local, &["../a", "../a?x"]), ["FILE_OUTSIDE_OF_TABLE"; 2]);
+        assert_eq!(reported(&local, &three), ["PLACE_LIVE_TWICE"]);
+        assert!(reported(&local, &["a", "A", "a%2520", "a%20", "aa"]).is_empty());
+        assert_eq!(
+            reported(&local, &["../a", "../a?x"]),
+            ["FILE_OUTSIDE_OF_TABLE"; 2]
+        );
         Ok(())
     }
 
@@ -124,9 +127,16 @@ mod tests {
     fn a_bucket_has_several_schemes() -> Result<()> {
         let table = TableLocation::with_options("s3://b/t", StorageOptions::default(), Vec::new())?;
         for spelling in ["s3://b/t/x", "s3a://b/t/x", "S3A://b/t/%78"] {
-            assert_eq!(told(&table, &["x", spelling]), ["PLACE_LIVE_TWICE"], "{spelling}");
+            assert_eq!(
+                reported(&table, &["x", spelling]),
+                ["PLACE_LIVE_TWICE"],
+                "{spelling}"
+            );
         }
-        assert_eq!(told(&table, &["x", "s3a://other/t/x"]), ["FILE_OUTSIDE_OF_TABLE"]);
+        assert_eq!(
+            reported(&table, &["x", "s3a://other/t/x"]),
+            ["FILE_OUTSIDE_OF_TABLE"]
+        );
         Ok(())
     }
 }

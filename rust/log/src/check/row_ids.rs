@@ -21,8 +21,8 @@ pub(super) fn examine_row_ids(
     let mut paths: Vec<&str> = lacking.map(|file| &*file.path).collect();
     paths.sort_unstable();
     for path in paths {
-        let said = "row tracking is enabled, and the file has no baseRowId or no defaultRowCommitVersion";
-        let finding = Finding::new(&MISSING_ROW_IDS, said).in_field("add.baseRowId");
+        let message = "row tracking is enabled, and the file has no baseRowId or no defaultRowCommitVersion";
+        let finding = Finding::new(&MISSING_ROW_IDS, message).in_field("add.baseRowId");
         say(finding.at(without_secrets(path)));
     }
 }

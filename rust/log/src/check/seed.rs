@@ -53,8 +53,8 @@ pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnM
         .map(str::to_owned)
         .collect();
     for path in twice {
-        let said = "the path is live more than once, with different deletion vectors";
-        say(Finding::new(&PATH_LIVE_TWICE, said).at(without_secrets(&path)));
+        let message = "the path is live more than once, with different deletion vectors";
+        say(Finding::new(&PATH_LIVE_TWICE, message).at(without_secrets(&path)));
         state.is_whole = false;
     }
 }

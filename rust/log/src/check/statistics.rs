@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_told_with_its_column() {
-        let one = |text: &str, field: &str, said: &str| {
-            assert_eq!(faults(text), [(field.to_owned(), said.to_owned())], "{text}");
+        let one = |text: &str, field: &str, message: &str| {
+            assert_eq!(faults(text), [(field.to_owned(), message.to_owned())], "{text}");
         };
         one(r#"{"numRecords":-1}"#, "numRecords", "numRecords is -1");
         one(r#"{"numRecords":1.5}"#, "numRecords", "numRecords is 1.5");

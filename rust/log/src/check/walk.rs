@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
         let (Ok(first), Some(last)) = (before.next(), next.previous()) else {
             return;
         };
-        if first <= last && self.gaps.last().is_none_or(|(_, told)| first > *told) {
+        if first <= last && self.gaps.last().is_none_or(|(_, reported)| first > *reported) {
             self.gaps.push((first, last));
             self.state.forget();
         }
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
     fn tell_gaps(&mut self, newest: Option<Version>) {
         let newest_is_known = self.state.version.is_some() && self.state.version == newest;
         for (first, last) in std::mem::take(&mut self.gaps) {
-            let said = if first == last {
+            let message = if first == last {
                 format!("commit {first} is missing")
             } else {
                 format!("the commits {first} to {last} are missing")
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
                 Severity::Damage
             };
             self.findings.add(
-                Finding::new(&MISSING_COMMIT, said)
+                Finding::new(&MISSING_COMMIT, message)
                     .at(LogPath::commit(first))
                     .of_version(first)
                     .with_severity(severity),
@@ -241,11 +241,11 @@ impl<'a> Walk<'a> {
         }
         let started = self.state.version.is_none() && self.findings.worst() < Some(Severity::Damage);
         if started && let Some(first) = folder.listing.commits().next() {
-            let said = format!(
+            let message = format!(
                 "the log begins at commit {}, and no checkpoint that can be read leads there",
                 first.path.version
             );
-            let finding = Finding::new(&MISSING_COMMIT, said);
+            let finding = Finding::new(&MISSING_COMMIT, message);
             self.findings
                 .add(finding.at(first.relative()).of_version(first.path.version));
         }
@@ -266,8 +266,8 @@ impl<'a> Walk<'a> {
                 examine_newest(&table, self.state.domains.values(), &mut newest);
             }
             _ if self.state.is_whole => {
-                let said = "the log holds no protocol or no metaData";
-                newest.add(Finding::new(&NO_PROTOCOL_OR_METADATA, said));
+                let message = "the log holds no protocol or no metaData";
+                newest.add(Finding::new(&NO_PROTOCOL_OR_METADATA, message));
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use super::action_files::{ActionFiles, WrittenActions, sidecar_action};
 use super::add_form::AddForm;
 use super::columns::FileSchemas;
 use super::parquet_out::{Finished, ParquetOut};
-use super::standing_rows::{Retention, standing_files};
+use super::surviving_rows::{Retention, surviving_files};
 use super::table_rows::{table_rows, top_level_rows};
 use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
@@ -99,7 +99,7 @@ impl Attempt<'_> {
             let tombstones = from_checkpoint::write_tombstones(checkpoint, &newer, self.retention, out);
             tombstones.await.map_err(located)?;
         }
-        let files = standing_files(snapshot.adds(), &removes);
+        let files = surviving_files(snapshot.adds(), &removes);
         from_lines::write_lines(snapshot.location(), files, snapshot.max_line_bytes(), out).await?;
         out.finish().await
     }

@@ -12,7 +12,7 @@ use deltaic_protocol::actions::columns;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::columns::{add_schema, failed, remove_schema};
-use super::standing_rows::Retention;
+use super::surviving_rows::Retention;
 use super::take_actions::TakeActions;
 use crate::decode::ActionsFile;
 use crate::decode::checkpoint::{Checkpoint, conformed};
@@ -20,7 +20,7 @@ use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
 
 /// A row group, and its batches of adds with surviving rows, each with its position among all batches.
-struct StandingGroup {
+struct SurvivingGroup {
     file: Arc<ActionsFile>,
     group: usize,
     batches: Vec<(usize, Survivors)>,
@@ -98,8 +98,8 @@ pub(super) async fn write_tombstones(
 }
 
 /// Returns the row groups with surviving rows, in order.
-fn groups_of(adds: &[Survivors]) -> Vec<StandingGroup> {
-    let mut groups: Vec<StandingGroup> = Vec::new();
+fn groups_of(adds: &[Survivors]) -> Vec<SurvivingGroup> {
+    let mut groups: Vec<SurvivingGroup> = Vec::new();
     for survivors in adds {
         let StatisticsSource::RowGroup(place) = &survivors.files.statistics else {
             continue;
@@ -112,7 +112,7 @@ fn groups_of(adds: &[Survivors]) -> Vec<StandingGroup> {
             Some(last) if Arc::ptr_eq(&last.file, &place.file) && last.group == place.group => {
                 last.batches.push(batch);
             }
-            _ => groups.push(StandingGroup {
+            _ => groups.push(SurvivingGroup {
                 file: Arc::clone(&place.file),
                 group: place.group,
                 batches: vec![batch],

@@ -19,7 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::columns::{add_schema, failed, remove_schema};
-use super::standing_rows::StandingFile;
+use super::surviving_rows::SurvivingFile;
 use super::take_actions::TakeActions;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
@@ -35,7 +35,7 @@ const TOGETHER: usize = 4096;
 /// Writes the surviving actions of the files.
 pub(super) async fn write_lines(
     location: &Arc<TableLocation>,
-    files: Vec<StandingFile>,
+    files: Vec<SurvivingFile>,
     max_line_bytes: usize,
     out: &mut impl TakeActions,
 ) -> Result<()> {
@@ -95,7 +95,7 @@ impl Gathered {
     }
 
     /// Adds the action of a line if it survives.
-    fn take(&mut self, line: Line<'_>, standing: &mut StandingFile) -> Result<()> {
+    fn take(&mut self, line: Line<'_>, standing: &mut SurvivingFile) -> Result<()> {
         let Line::Text(line) = line else {
             return Err(changed());
         };

@@ -140,9 +140,12 @@ mod tests {
             assert_eq!(parse_hint(&text).map(|version| version.as_i64()), Ok(7));
             let counts = hinted_counts(&text);
             assert_eq!((counts.actions, counts.adds), (Some(12), Some(3)));
-            let said: Value = serde_json::from_str(&text).unwrap_or_default();
-            assert_eq!(said["sizeInBytes"], 4_096);
-            assert!(said.get("parts").is_none(), "parts are of multi-part checkpoints");
+            let hint_json: Value = serde_json::from_str(&text).unwrap_or_default();
+            assert_eq!(hint_json["sizeInBytes"], 4_096);
+            assert!(
+                hint_json.get("parts").is_none(),
+                "parts are of multi-part checkpoints"
+            );
             for (from, to) in [(":12", ":13"), (":3", ":4"), (":4096", ":4097"), (":7", ":8")] {
                 assert!(text.contains(from));
                 assert!(parse_hint(&text.replacen(from, to, 1)).is_err(), "{from}");

@@ -11,13 +11,13 @@ mod action_files;
 mod add_form;
 mod attempt;
 mod columns;
+mod existing_checkpoint;
 mod from_checkpoint;
 mod from_lines;
 mod hint;
 mod parquet_out;
 mod policy;
-mod standing_checkpoint;
-mod standing_rows;
+mod surviving_rows;
 mod table_rows;
 mod take_actions;
 mod upload;
@@ -36,10 +36,10 @@ pub use self::whole_adds::whole_adds;
 use self::add_form::AddForm;
 use self::attempt::Attempt;
 use self::columns::FileSchemas;
+use self::existing_checkpoint::{Existing, look};
 use self::hint::{Hinted, TopLevel, write_hint};
 use self::parquet_out::Finished;
-use self::standing_checkpoint::{Standing, look};
-use self::standing_rows::Retention;
+use self::surviving_rows::Retention;
 use self::upload::Landed;
 use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
@@ -139,7 +139,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
         now_ms: options.now_ms.unwrap_or_else(now_ms),
     };
     let form = AddForm::of(snapshot)?;
-    if let Standing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await? {
+    if let Existing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await? {
         return describe(snapshot, &standing).await;
     }
     let stem = format!("{LOG_FOLDER}/{}.checkpoint", snapshot.version().file_stem());
@@ -160,7 +160,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     };
     if made.top.landed == Landed::Another
         && is_classic
-        && let Standing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await?
+        && let Existing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await?
     {
         return describe(snapshot, &standing).await;
     }

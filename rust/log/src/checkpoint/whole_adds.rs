@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::add_form::AddForm;
 use super::columns::failed;
-use super::standing_rows::standing_files;
+use super::surviving_rows::surviving_files;
 use super::take_actions::TakeActions;
 use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
@@ -75,7 +75,7 @@ async fn read_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<
         Some(checkpoint) => checkpoint.locate(error),
         None => error,
     })?;
-    let files = standing_files(&adds, &[]);
+    let files = surviving_files(&adds, &[]);
     from_lines::write_lines(snapshot.location(), files, snapshot.max_line_bytes(), &mut found).await?;
     Ok(found.adds)
 }

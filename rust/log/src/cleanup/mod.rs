@@ -7,12 +7,12 @@
 mod cutoff;
 mod delete;
 mod deletion;
-mod leftovers;
 mod plan;
 mod protected;
 mod rules;
 mod run;
 mod sidecars;
+mod stale_files;
 mod store_time;
 mod waves;
 

@@ -9,11 +9,11 @@ use tracing::Span;
 use super::cutoff::{Cutoff, SHORT_RETENTION_MS, cutoff_ms, left_behind_ms};
 use super::delete::delete_all;
 use super::deletion::Deletion;
-use super::leftovers::{left_behind, stale_proposals};
 use super::plan::{CleanupPlan, Kept, Known, plan};
 use super::protected::all_are_understood;
 use super::rules::CleanupRules;
 use super::sidecars::unreferenced;
+use super::stale_files::{left_behind, stale_proposals};
 use super::store_time::store_time_ms;
 use crate::checksum::ensure_counted;
 use crate::decode::checkpoint::Checkpoint;
@@ -232,7 +232,7 @@ async fn beside_the_log(
         Vec::new()
     });
     let folder = location.below(LOG_FOLDER)?;
-    let leftovers = match list_folder(location, &folder).await {
+    let stale_files = match list_folder(location, &folder).await {
         Ok(listed) => {
             let name =
                 |deletion: &'_ Deletion| deletion.path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -243,7 +243,7 @@ async fn beside_the_log(
         Err(error) if is_not_a_folder(&error) => Vec::new(),
         Err(error) => return Err(store_error(&error, LOG_FOLDER)),
     };
-    let mut waves = vec![sidecars, leftovers];
+    let mut waves = vec![sidecars, stale_files];
     waves.retain(|wave| !wave.is_empty());
     Ok((waves, passed_over))
 }

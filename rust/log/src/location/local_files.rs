@@ -116,14 +116,14 @@ mod tests {
         std::fs::write(at("empty"), b"").expect("written");
         let location = table(folder.path())?;
         assert_eq!(measured(&location, &["p%3D1/a", "b"])?, Some(vec![5, 1]));
-        for (path, said) in [
+        for (path, message) in [
             ("empty", "is empty"),
             ("gone", "is missing"),
             ("p=1", "no regular file"),
         ] {
             let error = measured(&location, &["b", path]).expect_err(path);
             assert_eq!(error.kind(), ErrorKind::CorruptData);
-            assert!(error.to_string().contains(said), "{error}");
+            assert!(error.to_string().contains(message), "{error}");
         }
         Ok(())
     }

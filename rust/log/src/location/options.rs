@@ -116,15 +116,17 @@ pub(super) fn settings(
     // The bucket is determined by the URI.
     for name in ["aws_bucket", "azure_container_name", "google_bucket"] {
         match (given.get(name), settings.remove(name)) {
-            (Some((_, said, _)), Some(value)) if value != place.bucket => return Err(not_the_uris(said)),
+            (Some((_, message, _)), Some(value)) if value != place.bucket => {
+                return Err(not_the_uris(message));
+            }
             _ => {}
         }
     }
     if let Some(account) = place.account() {
-        if let Some((_, said, value)) = given.get("azure_storage_account_name")
+        if let Some((_, message, value)) = given.get("azure_storage_account_name")
             && value != account
         {
-            return Err(not_the_uris(said));
+            return Err(not_the_uris(message));
         }
         settings.insert("azure_storage_account_name".to_owned(), account.to_owned());
     }
@@ -366,7 +368,7 @@ mod tests {
             "sv=2024-01-01&sig=PlAn/x+x=",
         ] {
             let settings = map(&[("azure_storage_sas_key", given)]);
-            for told in [
+            for reported in [
                 "PlAn/x+x=",
                 "PlAn%2Fx%2Bx%3D",
                 "PlAn%2fx%2bx%3d",
@@ -374,9 +376,9 @@ mod tests {
             ] {
                 let text = without(
                     &super::secrets(&settings),
-                    &format!("the signature {told} is wrong"),
+                    &format!("the signature {reported} is wrong"),
                 );
-                assert!(!text.contains("PlAn"), "{given} {told}: {text}");
+                assert!(!text.contains("PlAn"), "{given} {reported}: {text}");
             }
         }
         assert_eq!(

@@ -163,7 +163,7 @@ async fn from_segment(
     let assemble = |commits: CommitActions| {
         let (segment, checkpoint) = (segment.clone(), checkpoint.clone());
         let mut snapshot = Snapshot::assemble(request, segment, checkpoint, commits, file_time_ms)?;
-        let told = match &checksum {
+        let reported = match &checksum {
             Ok(Some(checksum)) => {
                 let disagreements = snapshot.disagreements(checksum)?;
                 snapshot.agreement = Agreement::found(&disagreements);
@@ -172,8 +172,8 @@ async fn from_segment(
             Ok(None) => Vec::new(),
             Err(why) => vec![format!("the version checksum was passed over: {why}")],
         };
-        let agrees = told.is_empty();
-        Arc::make_mut(&mut snapshot.warnings).extend(told);
+        let agrees = reported.is_empty();
+        Arc::make_mut(&mut snapshot.warnings).extend(reported);
         Ok((snapshot, agrees))
     };
     let mut snapshot = 'assembled: {

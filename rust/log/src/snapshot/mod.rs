@@ -12,9 +12,9 @@ mod prune;
 mod refresh;
 mod reopened;
 mod request;
-mod standing;
 mod statistics;
 mod tombstones;
+mod version_file;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub use files_batch::FilesBatch;
 pub use load::exists;
 pub use prune::{PruneReport, Pruning};
 pub use request::LoadOptions;
-pub(crate) use standing::Standing;
 pub use statistics::WithStatistics;
+pub(crate) use version_file::VersionFile;
 
 use crate::clock::Observed;
 use crate::decode::checkpoint::Checkpoint;

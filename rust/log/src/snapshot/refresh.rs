@@ -10,7 +10,7 @@ use super::Snapshot;
 use super::assemble::Known;
 use super::checksum::{Agreement, read_checksum};
 use super::request::Request;
-use super::standing::Standing;
+use super::version_file::VersionFile;
 use crate::clock::{Observed, now_ms};
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
@@ -35,7 +35,7 @@ impl Snapshot {
             Ok(newest) => newest.version() < self.version(),
             Err(error) => error.kind() == ErrorKind::TableNotFound,
         };
-        if is_behind && matches!(self.standing().await, Ok(Standing::Same)) {
+        if is_behind && matches!(self.version_file().await, Ok(VersionFile::Same)) {
             return Ok(self.clone());
         }
         newest.map_err(|error| match error.kind() {
@@ -80,7 +80,7 @@ impl Snapshot {
         };
         let max_line_bytes = self.options.max_line_bytes;
         let checksum = checksum_of(&listing, newest);
-        let (commits, said) = futures::join!(
+        let (commits, hint) = futures::join!(
             read_commits(&self.location, &fresh, max_line_bytes),
             read_checksum(&self.location, checksum.as_deref()),
         );
@@ -137,7 +137,7 @@ impl Snapshot {
             .cloned()
             .collect();
         warnings.extend(snapshot.warnings.iter().cloned());
-        match said {
+        match hint {
             Ok(Some(checksum)) => {
                 let disagreements = snapshot.disagreements(&checksum)?;
                 snapshot.agreement = Agreement::found(&disagreements);
@@ -153,13 +153,13 @@ impl Snapshot {
     /// Whether a cleanup may have deleted files that this snapshot was made from: one of them has expired by the
     /// table's rules, or a newer checkpoint exists, before which another tool may delete by its own rules.
     fn may_be_cleaned_up(&self, listing: &Listing) -> bool {
-        let mine = self
+        let own = self
             .segment
             .checkpoint
             .as_ref()
             .map(|checkpoint| checkpoint.version);
         let mut others = complete_checkpoints(listing, None).into_iter();
-        if others.any(|checkpoint| Some(checkpoint.version) > mine) {
+        if others.any(|checkpoint| Some(checkpoint.version) > own) {
             return true;
         }
         let kept_ms = log_retention_ms(self.metadata()).unwrap_or(0);
@@ -198,7 +198,7 @@ impl Snapshot {
         }
         let mut made = self.made_of();
         // A different file of the same name means that the table was replaced.
-        let replaced = |mine: &Arc<LogFile>| listing.files.iter().any(|file| file.path == mine.path);
+        let replaced = |own: &Arc<LogFile>| listing.files.iter().any(|file| file.path == own.path);
         if made.any(replaced) {
             return false;
         }
@@ -208,11 +208,11 @@ impl Snapshot {
                 let checkpoint = self.segment.checkpoint.iter();
                 let checkpoint = checkpoint.flat_map(|checkpoint| &checkpoint.files);
                 let all = self.segment.commits.iter().chain(checkpoint);
-                let mut all = all.filter(|mine| at_path(&whole.files, mine).next().is_some());
+                let mut all = all.filter(|own| at_path(&whole.files, own).next().is_some());
                 let mut any = false;
-                all.all(|mine| {
+                all.all(|own| {
                     any = true;
-                    at_path(&whole.files, mine).any(|file| mine.is_same_writing(file))
+                    at_path(&whole.files, own).any(|file| own.is_same_writing(file))
                 }) && any
             }
             Err(_) => false,

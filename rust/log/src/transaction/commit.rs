@@ -11,14 +11,14 @@ use deltaic_protocol::row_tracking::{self, high_water_mark};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
 
 use super::{
-    Base, CommitOptions, Committed, Gate, Granularity, Operation, OperationDetails, Proposal, ReadSet,
-    SharedFile, UnitedVector,
+    Base, CommitOptions, Committed, Granularity, Operation, OperationDetails, Proposal, ReadSet, SharedFile,
+    SupportCheck, UnitedVector,
 };
 use crate::clock::now_ms;
 use crate::committer::Committer;
 use crate::history::{file_time_of, timestamp_of};
 use crate::location::TableLocation;
-use crate::snapshot::{Snapshot, Standing};
+use crate::snapshot::{Snapshot, VersionFile};
 
 /// Future of the merged deletion vector of a file that two commits share.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;
@@ -51,7 +51,7 @@ pub struct Transaction<'a> {
     /// The commit options.
     pub options: CommitOptions,
     /// Checks that the operation supports the table.
-    pub gate: Gate,
+    pub support_check: SupportCheck,
     /// Merges deletion vectors; without it, two commits that touch the same file conflict.
     pub vectors: Option<&'a dyn Vectors>,
     /// Decides which proposal becomes a version: the table's object store or its catalog.
@@ -64,10 +64,20 @@ impl<'a> Transaction<'a> {
     /// # Errors
     ///
     /// `CorruptLog` if the table's metadata is inconsistent.
-    pub fn try_new(snapshot: &'a Snapshot, operation: Operation, gate: Gate) -> Result<Self> {
+    pub fn try_new(
+        snapshot: &'a Snapshot,
+        operation: Operation,
+        support_check: SupportCheck,
+    ) -> Result<Self> {
         let read = ReadSet::try_new(snapshot.configuration())?;
         let start = Start::Version(snapshot);
-        Ok(Self::on(snapshot.location(), start, read, operation, gate))
+        Ok(Self::on(
+            snapshot.location(),
+            start,
+            read,
+            operation,
+            support_check,
+        ))
     }
 
     /// Returns a transaction whose commit is the first version of a table, with the actions of its configuration. The
@@ -90,7 +100,7 @@ impl<'a> Transaction<'a> {
         start: Start<'a>,
         read: ReadSet,
         operation: Operation,
-        gate: Gate,
+        support_check: SupportCheck,
     ) -> Self {
         Self {
             location,
@@ -102,7 +112,7 @@ impl<'a> Transaction<'a> {
             },
             details: OperationDetails::default(),
             options: CommitOptions::default(),
-            gate,
+            support_check,
             vectors: None,
             committer: location.as_ref(),
         }
@@ -178,7 +188,7 @@ impl<'a> Transaction<'a> {
 async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
     let version = snapshot.version();
     match timestamp_of(snapshot).await {
-        Err(_) if matches!(snapshot.standing().await, Ok(Standing::Gone)) => Err(Error::new(
+        Err(_) if matches!(snapshot.version_file().await, Ok(VersionFile::Gone)) => Err(Error::new(
             ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
             format!(
                 "version {version}, which was read, was cleaned up, so the time of its commit is not known"

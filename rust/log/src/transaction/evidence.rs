@@ -49,11 +49,11 @@ fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, propo
     let protocol = proposal
         .protocol
         .as_ref()
-        .filter(|mine| **mine != *base.table.protocol());
+        .filter(|proposal| **proposal != *base.table.protocol());
     let metadata = proposal
         .metadata
         .as_ref()
-        .filter(|mine| **mine != *base.table.metadata());
+        .filter(|proposal| **proposal != *base.table.metadata());
     // Every commit that adds rows may increase the high water mark of row ids.
     let domains = proposal
         .domains
@@ -62,8 +62,8 @@ fn has_same_configuration(newest: &Snapshot, read: &Snapshot, base: &Base, propo
     let domains: Vec<&DomainMetadata> = domains.filter(|domain| !has_domain(read, domain)).collect();
     let is_change = protocol.is_some() || metadata.is_some() || !domains.is_empty();
     is_change
-        && protocol.is_none_or(|mine| mine == newest.protocol())
-        && metadata.is_none_or(|mine| mine == newest.metadata())
+        && protocol.is_none_or(|proposal| proposal == newest.protocol())
+        && metadata.is_none_or(|proposal| proposal == newest.metadata())
         && domains.iter().all(|domain| has_domain(newest, domain))
 }
 

@@ -20,7 +20,7 @@ use crate::clock::Observed;
 use crate::listing::Listing;
 use crate::location::TableLocation;
 use crate::segment::{complete_checkpoints, newest_version};
-use crate::snapshot::{LoadOptions, Snapshot, Standing};
+use crate::snapshot::{LoadOptions, Snapshot, VersionFile};
 
 /// A listing older than this is repeated before a proposal.
 const SEEN_LATELY_MS: i64 = 60_000;
@@ -270,10 +270,10 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
         return Ok(Readable::Yes);
     }
     let version = snapshot.version();
-    let what = match snapshot.standing().await? {
-        Standing::Same => return Ok(Readable::Yes),
-        Standing::Another => format!("version {version} is not the one that was read"),
-        Standing::Gone => {
+    let what = match snapshot.version_file().await? {
+        VersionFile::Same => return Ok(Readable::Yes),
+        VersionFile::Another => format!("version {version} is not the one that was read"),
+        VersionFile::Gone => {
             let options = LoadOptions {
                 max_line_bytes: snapshot.max_line_bytes(),
             };

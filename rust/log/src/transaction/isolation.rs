@@ -93,20 +93,20 @@ impl IsolationLevel {
     /// Returns the level that a commit needs on a table of this level: `SnapshotIsolation` if it changes only files and
     /// no rows. Below `Serializable`, its operation must also be one that never changes rows.
     #[must_use]
-    pub fn of_commit(self, mine: &Proposal) -> Self {
-        let only_files = mine.protocol.is_none()
-            && mine.metadata.is_none()
-            && mine.txns.is_empty()
-            && mine
+    pub fn of_commit(self, proposal: &Proposal) -> Self {
+        let only_files = proposal.protocol.is_none()
+            && proposal.metadata.is_none()
+            && proposal.txns.is_empty()
+            && proposal
                 .domains
                 .iter()
                 .all(|domain| domain.domain == row_tracking::DOMAIN);
         let allowed = match self {
             Self::Serializable => true,
-            Self::WriteSerializable => !mine.operation.changes_data(),
+            Self::WriteSerializable => !proposal.operation.changes_data(),
             Self::SnapshotIsolation => return self,
         };
-        if only_files && allowed && !mine.changes_rows() {
+        if only_files && allowed && !proposal.changes_rows() {
             Self::SnapshotIsolation
         } else {
             self
@@ -123,6 +123,6 @@ impl fmt::Display for IsolationLevel {
 /// Whether a transaction only adds files and has read none, so that no concurrent file change conflicts with it.
 /// Derived from the transaction, never declared by the caller.
 #[must_use]
-pub fn is_blind_append(mine: &Proposal, read: &ReadSet) -> bool {
-    mine.removes.is_empty() && mine.cdc.is_empty() && !read.depends_on_files()
+pub fn is_blind_append(proposal: &Proposal, read: &ReadSet) -> bool {
+    proposal.removes.is_empty() && proposal.cdc.is_empty() && !read.depends_on_files()
 }

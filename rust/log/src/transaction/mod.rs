@@ -26,12 +26,12 @@ mod row_level;
 mod samples;
 mod staged_files;
 mod table_operation;
-mod winner;
+mod winning_commit;
 
 pub use alter::{Proved, RowProof, Staging, alter, describe, stage, stage_changes};
 pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::UserInfo;
-pub use conflict::{Attempt, Gate, Granularity, check};
+pub use conflict::{Attempt, Granularity, SupportCheck, check};
 pub use conflict_cause::Conflict;
 pub use create::create;
 pub use isolation::{IsolationLevel, is_blind_append};
@@ -45,15 +45,15 @@ pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
 pub use row_level::{SharedFile, UnitedVector, follow, unite};
 pub use staged_files::StagedFiles;
 pub use table_operation::{Output, Planned, PreviousAttempt, RunPolicy, TableOperation, run};
-pub use winner::{Winner, WinnerFile};
+pub use winning_commit::{WinningCommit, WinningFile};
 
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use object_store::ObjectStoreExt;
 
 use crate::location::TableLocation;
+use crate::post_commit::PostCommit;
 use crate::store_error::store_error;
-use crate::upkeep::Upkept;
 
 /// A successful commit.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub struct Committed {
     /// Warnings about the commit itself, one sentence each: it succeeded but may not be durable.
     pub warnings: Vec<String>,
     /// Result of post-commit maintenance; failures there never fail the commit.
-    pub upkept: Upkept,
+    pub post_commit: PostCommit,
 }
 
 impl Committed {
@@ -87,7 +87,7 @@ impl Committed {
             skipped: true,
             keeps_files: false,
             warnings: Vec::new(),
-            upkept: Upkept::default(),
+            post_commit: PostCommit::default(),
         }
     }
 }

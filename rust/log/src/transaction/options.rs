@@ -4,7 +4,7 @@ use deltaic_protocol::actions::Txn;
 
 use super::{IsolationLevel, UserInfo};
 use crate::clock::Deadline;
-use crate::upkeep::UpkeepPolicy;
+use crate::post_commit::PostCommitPolicy;
 
 /// Options of a commit.
 ///
@@ -30,7 +30,7 @@ pub struct CommitOptions {
     /// again after another writer changed the table. If false, both are conflicts.
     pub row_level: bool,
     /// Post-commit maintenance.
-    pub upkeep: UpkeepPolicy,
+    pub post_commit: PostCommitPolicy,
 }
 
 impl Default for CommitOptions {
@@ -42,7 +42,7 @@ impl Default for CommitOptions {
             deadline: None,
             isolation: None,
             row_level: true,
-            upkeep: UpkeepPolicy::default(),
+            post_commit: PostCommitPolicy::default(),
         }
     }
 }

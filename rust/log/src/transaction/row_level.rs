@@ -20,9 +20,9 @@ pub struct SharedFile {
     /// The deletion vector before both commits; `None` if no row was deleted.
     pub base: Option<Descriptor>,
     /// The deletion vector after the winning commit.
-    pub winner: Descriptor,
+    pub winning: Descriptor,
     /// The deletion vector of the current transaction; `None` if it does not change the file.
-    pub mine: Option<Descriptor>,
+    pub proposed: Option<Descriptor>,
     /// Number of rows including deleted ones; `None` if the current transaction does not change the file or has no
     /// `numRecords` for it.
     pub num_records: Option<u64>,
@@ -55,7 +55,7 @@ pub enum UnitedVector {
 }
 
 /// Merges the deleted rows of both commits. Returns `None` if both deleted the same row, or if one of them restored a
-/// row. If `mine` is `None`, the current transaction deleted no rows.
+/// row. If `proposed` is `None`, the current transaction deleted no rows.
 ///
 /// ```
 /// use deltaic_log::transaction::unite;
@@ -68,11 +68,11 @@ pub enum UnitedVector {
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 #[must_use]
-pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bitmap> {
-    let mine = mine.unwrap_or(base);
-    let only_delete = base.is_subset(winner) && base.is_subset(mine);
-    let are_disjoint = winner.intersection(mine).is_subset(base);
-    (only_delete && are_disjoint).then(|| winner.union(mine))
+pub fn unite(base: &Bitmap, proposed: Option<&Bitmap>, winning: &Bitmap) -> Option<Bitmap> {
+    let proposed = proposed.unwrap_or(base);
+    let only_delete = base.is_subset(winning) && base.is_subset(proposed);
+    let are_disjoint = winning.intersection(proposed).is_subset(base);
+    (only_delete && are_disjoint).then(|| winning.union(proposed))
 }
 
 /// Rewrites the current transaction's actions on shared files to apply after the winning commit: the remove has the
@@ -82,18 +82,24 @@ pub fn unite(base: &Bitmap, mine: Option<&Bitmap>, winner: &Bitmap) -> Option<Bi
 ///
 /// `InternalError` if the proposal is not the one that was checked, or a changed file has
 /// [`UnitedVector::Untouched`] or [`UnitedVector::Overlap`].
-pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
+pub fn follow(proposed: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
     let places = |paths: Vec<&str>| -> HashMap<String, usize> {
         let keys = paths.into_iter().map(key_of);
         keys.enumerate().map(|(at, key)| (key, at)).collect()
     };
-    let added = places(mine.adds.iter().map(|add| add.path.as_str()).collect());
-    let removed = places(mine.removes.iter().map(|remove| remove.path.as_str()).collect());
+    let added = places(proposed.adds.iter().map(|add| add.path.as_str()).collect());
+    let removed = places(
+        proposed
+            .removes
+            .iter()
+            .map(|remove| remove.path.as_str())
+            .collect(),
+    );
     let mut emptied = HashSet::new();
-    for (file, united) in files.iter().filter(|(file, _)| file.mine.is_some()) {
+    for (file, united) in files.iter().filter(|(file, _)| file.proposed.is_some()) {
         let key = key_of(&file.path);
-        let add = added.get(&key).and_then(|at| mine.adds.get_mut(*at));
-        let remove = removed.get(&key).and_then(|at| mine.removes.get_mut(*at));
+        let add = added.get(&key).and_then(|at| proposed.adds.get_mut(*at));
+        let remove = removed.get(&key).and_then(|at| proposed.removes.get_mut(*at));
         let (Some(add), Some(remove)) = (add, remove) else {
             return Err(another_proposal(file));
         };
@@ -102,9 +108,9 @@ pub fn follow(mine: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Resu
             UnitedVector::Emptied => drop(emptied.insert(key)),
             UnitedVector::Untouched | UnitedVector::Overlap => return Err(another_proposal(file)),
         }
-        remove.deletion_vector = Some(file.winner.clone());
+        remove.deletion_vector = Some(file.winning.clone());
     }
-    mine.adds.retain(|add| !emptied.contains(&key_of(&add.path)));
+    proposed.adds.retain(|add| !emptied.contains(&key_of(&add.path)));
     Ok(())
 }
 
@@ -127,13 +133,13 @@ mod tests {
     use super::*;
     use crate::transaction::samples::{add, remove, vector, version};
 
-    fn shared(path: &str, mine: Option<&str>) -> SharedFile {
+    fn shared(path: &str, proposed: Option<&str>) -> SharedFile {
         SharedFile {
             path: path.to_owned(),
             base: None,
-            winner: vector("theirs"),
-            mine: mine.map(vector),
-            num_records: mine.map(|_| 3),
+            winning: vector("theirs"),
+            proposed: proposed.map(vector),
+            num_records: proposed.map(|_| 3),
             otherwise: Conflict::DeleteRead {
                 version: version(5),
                 path: path.to_owned(),
@@ -143,7 +149,7 @@ mod tests {
 
     #[test]
     fn our_actions_follow_the_winners_file_by_file() -> Result<()> {
-        let mut mine = Proposal {
+        let mut proposed = Proposal {
             adds: vec![add("new"), add("a"), add("b")],
             removes: vec![remove("b"), remove("a")],
             ..Proposal::default()
@@ -152,10 +158,13 @@ mod tests {
             (shared("a", Some("ours")), UnitedVector::Vector(vector("both"))),
             (shared("c", None), UnitedVector::Untouched),
         ];
-        follow(&mut mine, &files)?;
-        let vectors = |mine: &Proposal| -> Vec<Option<String>> {
-            let adds = mine.adds.iter().map(|add| add.deletion_vector.as_ref());
-            let removes = mine.removes.iter().map(|remove| remove.deletion_vector.as_ref());
+        follow(&mut proposed, &files)?;
+        let vectors = |proposed: &Proposal| -> Vec<Option<String>> {
+            let adds = proposed.adds.iter().map(|add| add.deletion_vector.as_ref());
+            let removes = proposed
+                .removes
+                .iter()
+                .map(|remove| remove.deletion_vector.as_ref());
             let texts = adds.chain(removes);
             texts
                 .map(|vector| Some(vector?.path_or_inline_dv.clone()))
@@ -163,7 +172,7 @@ mod tests {
         };
         let both = Some("both".to_owned());
         assert_eq!(
-            vectors(&mine),
+            vectors(&proposed),
             [None, both, None, None, Some("theirs".to_owned())]
         );
         for (file, united) in [
@@ -172,7 +181,7 @@ mod tests {
             (shared("new", Some("ours")), UnitedVector::Emptied),
             (shared("c", Some("ours")), UnitedVector::Vector(vector("both"))),
         ] {
-            let error = follow(&mut mine.clone(), &[(file, united)]).err();
+            let error = follow(&mut proposed.clone(), &[(file, united)]).err();
             assert!(error.is_some_and(|error| error.kind() == ErrorKind::Internal));
         }
         Ok(())
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_file_without_rows_left_is_removed() -> Result<()> {
-        let mut mine = Proposal {
+        let mut proposed = Proposal {
             adds: vec![add("a"), add("b")],
             removes: vec![remove("a"), remove("b")],
             ..Proposal::default()
@@ -195,11 +204,11 @@ mod tests {
         ] {
             assert_eq!(file.is_emptied_by(&Bitmap::from_positions(rows)?), is_emptied);
         }
-        follow(&mut mine, &[(file, UnitedVector::Emptied)])?;
-        let added: Vec<&str> = mine.adds.iter().map(|add| add.path.as_str()).collect();
+        follow(&mut proposed, &[(file, UnitedVector::Emptied)])?;
+        let added: Vec<&str> = proposed.adds.iter().map(|add| add.path.as_str()).collect();
         assert_eq!(added, ["b"]);
-        assert_eq!(mine.removes.len(), 2);
-        assert_eq!(mine.removes[0].deletion_vector, Some(vector("theirs")));
+        assert_eq!(proposed.removes.len(), 2);
+        assert_eq!(proposed.removes[0].deletion_vector, Some(vector("theirs")));
         Ok(())
     }
 
@@ -207,24 +216,24 @@ mod tests {
         /// Compares with a reference implementation on sets: the rows that each commit deleted beyond the base.
         #[test]
         fn rows_unite_exactly_where_each_was_deleted_once(
-            base in btree_set(0u64..12, 0..4), mine in btree_set(0u64..12, 0..4), winner in btree_set(0u64..12, 0..4),
-            mine_keeps in proptest::bool::weighted(0.9), winner_keeps in proptest::bool::weighted(0.9),
+            base in btree_set(0u64..12, 0..4), proposed in btree_set(0u64..12, 0..4), winning in btree_set(0u64..12, 0..4),
+            mine_keeps in proptest::bool::weighted(0.9), winning_keeps in proptest::bool::weighted(0.9),
         ) {
             let of = |set: &std::collections::BTreeSet<u64>| Bitmap::from_positions(set.iter().copied()).unwrap();
             let whole = |set: &std::collections::BTreeSet<u64>, keeps: bool| {
                 if keeps { set.union(&base).copied().collect() } else { set.clone() }
             };
-            let (mine, winner) = (whole(&mine, mine_keeps), whole(&winner, winner_keeps));
-            let twice = mine.iter().any(|row| winner.contains(row) && !base.contains(row));
-            let back = base.iter().any(|row| !mine.contains(row) || !winner.contains(row));
-            let united = unite(&of(&base), Some(&of(&mine)), &of(&winner));
+            let (proposed, winning) = (whole(&proposed, mine_keeps), whole(&winning, winning_keeps));
+            let twice = proposed.iter().any(|row| winning.contains(row) && !base.contains(row));
+            let back = base.iter().any(|row| !proposed.contains(row) || !winning.contains(row));
+            let united = unite(&of(&base), Some(&of(&proposed)), &of(&winning));
             prop_assert_eq!(united.is_some(), !twice && !back);
             if let Some(united) = united {
-                prop_assert!(united.iter().eq(mine.union(&winner).copied()));
+                prop_assert!(united.iter().eq(proposed.union(&winning).copied()));
             }
-            let alone = unite(&of(&base), None, &of(&winner));
-            let only_deleted = base.iter().all(|row| winner.contains(row));
-            prop_assert_eq!(alone, only_deleted.then(|| of(&winner)));
+            let alone = unite(&of(&base), None, &of(&winning));
+            let only_deleted = base.iter().all(|row| winning.contains(row));
+            prop_assert_eq!(alone, only_deleted.then(|| of(&winning)));
         }
     }
 }

@@ -6,7 +6,7 @@ use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::{TableConfiguration, Version};
 use serde_json::json;
 
-use super::{Base, Winner, WinnerFile};
+use super::{Base, WinningCommit, WinningFile};
 use crate::changes::PartitionValues;
 
 /// The version that all transactions have read; the winning commit is the next one.
@@ -52,11 +52,11 @@ pub(super) fn base(protocol: Protocol, metadata: Metadata) -> Base {
     }
 }
 
-pub(super) fn winner(operation: &str, change: impl FnOnce(&mut Winner)) -> Winner {
-    let mut winner = Winner::silent(version(READ + 1), 2_000);
-    winner.operation = Some(operation.to_owned());
-    change(&mut winner);
-    winner
+pub(super) fn winning_commit(operation: &str, change: impl FnOnce(&mut WinningCommit)) -> WinningCommit {
+    let mut winning_commit = WinningCommit::silent(version(READ + 1), 2_000);
+    winning_commit.operation = Some(operation.to_owned());
+    change(&mut winning_commit);
+    winning_commit
 }
 
 /// A file in the partition given by the first digit of its path: `1a` is in `p = 1`.
@@ -75,12 +75,12 @@ pub(super) fn remove(path: &str) -> Remove {
     Remove::of(&add(path), 1)
 }
 
-pub(super) fn file(path: &str) -> WinnerFile {
-    WinnerFile {
+pub(super) fn file(path: &str) -> WinningFile {
+    WinningFile {
         path: path.to_owned(),
         partition_values: partition_of(path),
         data_change: true,
-        ..WinnerFile::default()
+        ..WinningFile::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Table changes, with and without retries after a winning commit.
 
 use deltaic_log::Snapshot;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{CommitOptions, Committed, alter};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField};
@@ -11,7 +11,7 @@ use deltaic_protocol::schema_evolution::Place;
 pub(crate) fn options() -> CommitOptions {
     CommitOptions {
         max_attempts: 100,
-        upkeep: UpkeepPolicy::none(),
+        post_commit: PostCommitPolicy::none(),
         ..CommitOptions::default()
     }
 }

@@ -5,7 +5,7 @@ mod files;
 mod replaced;
 mod row_ids;
 mod table;
-mod winners;
+mod winning_commits;
 
 use deltaic_log::transaction::{CommitOptions, alter};
 use deltaic_protocol::change::{IfAbsent, TableChange};
@@ -150,9 +150,9 @@ async fn changes_are_made_together_or_not_at_all() -> Result<()> {
     assert_eq!(kinds(&actions), ["commitInfo", "protocol", "metaData"]);
     let info = &actions[0]["commitInfo"];
     assert_eq!(info["operation"], json!("ALTER TABLE"));
-    let told: Value = serde_json::from_str(info["operationParameters"]["changes"].as_str().unwrap_or(""))
+    let changes: Value = serde_json::from_str(info["operationParameters"]["changes"].as_str().unwrap_or(""))
         .expect("JSON in JSON");
-    assert_eq!(told[1]["operationParameters"]["expr"], json!("id > 0"));
+    assert_eq!(changes[1]["operationParameters"]["expr"], json!("id > 0"));
     assert_eq!(
         table.open().await?.schema().names().collect::<Vec<_>>(),
         ["id", "a", "b"]

@@ -34,7 +34,7 @@ async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<
     let committed = create(
         &table.location(),
         a_new_table(&[("delta.feature.v2Checkpoint", "supported")]),
-        &own_commits::without_upkeep(),
+        &own_commits::without_maintenance(),
     )
     .await?;
     assert_eq!(committed.map(|committed| committed.version.as_i64()), Some(2));
@@ -68,7 +68,7 @@ async fn a_table_takes_the_place_of_another_and_the_history_goes_on() -> Result<
         let made = create(
             &other.location(),
             a_new_table(&[("delta.appendOnly", "true")]),
-            &own_commits::without_upkeep(),
+            &own_commits::without_maintenance(),
         )
         .await;
         let version = made.map(|committed| committed.map_or(-1, |committed| committed.version.as_i64()));

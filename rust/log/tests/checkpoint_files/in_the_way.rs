@@ -5,9 +5,9 @@ use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::MaintenanceStep;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::TableBuilder;
-use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
 
 use super::actions::{first, named, one_column, v2};
@@ -78,7 +78,9 @@ async fn a_checkpoint_in_the_way_that_cannot_be_asked_is_not_called_damaged() ->
 async fn a_checkpoint_of_parts_has_no_hint_of_ours() -> Result<()> {
     let mut table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
     table
-        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::MultiPart(2))))
+        .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(
+            Layout::MultiPart(2),
+        )))
         .await?;
     let hint = "_delta_log/_last_checkpoint";
     let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;

@@ -96,30 +96,30 @@ async fn the_hint_names_the_top_level_of_a_checkpoint_with_an_id() -> Result<()>
         let read = async || -> Result<Value> {
             Ok(serde_json::from_slice(&table.read(HINT).await?).expect("it is JSON"))
         };
-        let said = read().await?;
-        assert_eq!(said["version"], 1);
-        assert_eq!(said["size"], json!(written.actions));
-        assert_eq!(said["numOfAddFiles"], 3);
-        assert_eq!(said["sizeInBytes"], json!(written.bytes));
+        let hint = read().await?;
+        assert_eq!(hint["version"], 1);
+        assert_eq!(hint["size"], json!(written.actions));
+        assert_eq!(hint["numOfAddFiles"], 3);
+        assert_eq!(hint["sizeInBytes"], json!(written.bytes));
         if is_v2 {
             let top = table.read(&written.path).await?;
             let name = written.path.rsplit('/').next().unwrap_or_default();
-            assert_eq!(said["v2Checkpoint"]["path"], name);
-            assert_eq!(said["v2Checkpoint"]["sizeInBytes"], json!(top.len()));
+            assert_eq!(hint["v2Checkpoint"]["path"], name);
+            assert_eq!(hint["v2Checkpoint"]["sizeInBytes"], json!(top.len()));
         } else {
-            assert_eq!(said.get("v2Checkpoint"), None);
+            assert_eq!(hint.get("v2Checkpoint"), None);
         }
         table.delete(HINT).await?;
         let again = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;
         assert!(!again.is_new && matches!(again.hint, HintOutcome::Written));
-        let (mut said, mut said_again) = (said, read().await?);
-        for hint in [&mut said, &mut said_again] {
+        let (mut hint, mut rewritten_hint) = (hint, read().await?);
+        for hint in [&mut hint, &mut rewritten_hint] {
             hint.as_object_mut().map(|hint| hint.remove("checksum"));
             if let Some(top) = hint.get_mut("v2Checkpoint").and_then(Value::as_object_mut) {
                 top.remove("modificationTime");
             }
         }
-        assert_eq!(said, said_again);
+        assert_eq!(hint, rewritten_hint);
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use deltaic_protocol::Result;
 use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_testkit::checkpoint_reader::columns_of;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use serde_json::json;
 
 use super::actions::{actions, first, named, names, one_column, v2};
@@ -77,8 +77,10 @@ async fn what_comes_back_is_no_tombstone() -> Result<()> {
         let gone = vec![remove("back", None), remove("gone", None)];
         let mut table = TableBuilder::of(&[v2(&json!({})), gone]).await?;
         let form = CheckpointForm::of(Layout::V2(format, 0));
-        table.upkeep(&Upkeep::Checkpoint(form)).await?;
-        table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+        table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+        table
+            .maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted))
+            .await?;
         table.commit(named(1)).await?;
         table.commit(vec![add("back", None)]).await?;
         let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
@@ -100,8 +102,10 @@ async fn what_stands_in_a_large_row_group_is_kept_and_nothing_else() -> Result<(
     const FILES: usize = 70_000;
     let mut table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(FILES)]).await?;
     let form = CheckpointForm::of(Layout::Classic);
-    table.upkeep(&Upkeep::Checkpoint(form)).await?;
-    table.upkeep(&Upkeep::CleanUp(LastCommit::Deleted)).await?;
+    table.maintain(&MaintenanceStep::Checkpoint(form)).await?;
+    table
+        .maintain(&MaintenanceStep::CleanUp(LastCommit::Deleted))
+        .await?;
     let gone = [3, 4_095, 4_096, 8_191, 65_535, 65_536, 69_999];
     let removes = gone.iter().map(|number| remove(&format!("f{number}"), None));
     table.commit(removes.collect()).await?;

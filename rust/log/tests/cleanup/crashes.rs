@@ -12,12 +12,12 @@ use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::property::holds;
 use deltaic_testkit::requests::RequestKind;
-use deltaic_testkit::strategies::history_with_upkeep;
+use deltaic_testkit::strategies::history_with_maintenance;
 use deltaic_testkit::table_builder::TableBuilder;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::seen::{assert_readable_from, long_after, names};
+use super::observed::{assert_readable_from, long_after, names};
 use super::table::table;
 
 /// The store stops responding at any request, once or permanently, whether or not the request was executed: then every
@@ -104,13 +104,13 @@ proptest! {
     ///
     /// protocol: metadata-cleanup.1, checkpoints.3
     #[test]
-    fn any_log_stays_readable(history in history_with_upkeep(), stop in any::<prop::sample::Index>(), is_cut_off in any::<bool>()) {
+    fn any_log_stays_readable(history in history_with_maintenance(), stop in any::<prop::sample::Index>(), is_cut_off in any::<bool>()) {
         holds(async {
             let mut table = TableBuilder::new();
-            for (actions, upkeep) in &history {
+            for (actions, maintenance) in &history {
                 table.commit(actions.clone()).await?;
-                for step in upkeep {
-                    table.upkeep(step).await?;
+                for step in maintenance {
+                    table.maintain(step).await?;
                 }
             }
             let readable = table.readable();

@@ -7,8 +7,8 @@ use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::{Kept, clean_up, clean_up_now};
 use deltaic_log::clock::now_ms;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::log_path::{CheckpointFormat, LogPath};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::Layout;
@@ -19,7 +19,7 @@ use deltaic_testkit::table_builder::TableBuilder;
 use object_store::ObjectStoreExt;
 use serde_json::json;
 
-use super::seen::{DAY_MS, assert_readable_from, names, version};
+use super::observed::{DAY_MS, assert_readable_from, names, version};
 use super::table::{LEFT_BEHIND, first_actions, table};
 
 /// Within the retention, or within the day in which a checkpoint may still be in progress, nothing is deleted.
@@ -168,7 +168,12 @@ async fn the_day_is_the_stores() -> Result<()> {
             let put = location.store().put(&location.below(&path)?, first.into()).await;
             put.expect("the store is in memory");
             for number in 1..=4 {
-                append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::none()).await?;
+                append_to(
+                    &table.open().await?,
+                    &number.to_string(),
+                    PostCommitPolicy::none(),
+                )
+                .await?;
             }
             write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
             table.scripted().set_clock_ahead(cleaned);
@@ -176,7 +181,12 @@ async fn the_day_is_the_stores() -> Result<()> {
                 clean_up_now(&table.open().await?).await?;
             } else {
                 for number in 5..=8 {
-                    append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::default()).await?;
+                    append_to(
+                        &table.open().await?,
+                        &number.to_string(),
+                        PostCommitPolicy::default(),
+                    )
+                    .await?;
                 }
             }
             let newest = if by_hand { 4 } else { 8 };
@@ -210,7 +220,12 @@ async fn commits_just_written_are_kept_whatever_their_in_commit_timestamps() -> 
         table.scripted().set_clock_ahead(after);
         let newest = *numbers.end();
         for number in numbers {
-            append_to(&table.open().await?, &number.to_string(), UpkeepPolicy::default()).await?;
+            append_to(
+                &table.open().await?,
+                &number.to_string(),
+                PostCommitPolicy::default(),
+            )
+            .await?;
         }
         clean_up_now(&table.open().await?).await?;
         let left = log_versions(&table, ".json").await?;

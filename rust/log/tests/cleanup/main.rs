@@ -3,9 +3,9 @@
 
 mod crashes;
 mod days;
+mod observed;
 mod proved;
 mod refused;
-mod seen;
 mod table;
 
 use deltaic_log::cleanup::{CleanedUp, Expired, Kept, clean_up, plan_cleanup};
@@ -13,7 +13,7 @@ use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_writer::Layout;
 use serde_json::json;
 
-use self::seen::{assert_readable_from, long_after, names, version};
+use self::observed::{assert_readable_from, long_after, names, version};
 use self::table::{LAYOUTS, table};
 
 /// The newest checkpoint that is old enough is retained with everything after it; everything before is deleted, in
@@ -32,8 +32,8 @@ async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
         let cleaned = clean_up(&snapshot, long_after()).await?;
         assert_eq!(cleaned.plan.oldest_kept(), Some(version(8)), "{how}");
         assert!(cleaned.passed_over.is_empty(), "{how}: {:?}", cleaned.passed_over);
-        let said: Vec<_> = planned.deletions().cloned().collect();
-        assert_eq!(said, cleaned.deleted, "{how}: what was planned was done");
+        let deletions: Vec<_> = planned.deletions().cloned().collect();
+        assert_eq!(deletions, cleaned.deleted, "{how}: what was planned was done");
         let after = names(&table).await?;
         assert_eq!(before.len() - after.len(), cleaned.deleted.len(), "{how}");
         // Remaining: two commits and checksums, and the checkpoint's files.

@@ -6,12 +6,12 @@ use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_writer::Layout;
 use deltaic_testkit::facts::facts;
+use deltaic_testkit::maintenance::{HintForm, MaintenanceStep};
 use deltaic_testkit::oracle::replay;
-use deltaic_testkit::upkeep::{HintForm, Upkeep};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::json;
 
-use super::seen::{assert_readable_from, long_after, names, version};
+use super::observed::{assert_readable_from, long_after, names, version};
 use super::table::{LAYOUTS, table};
 
 /// An unreadable checkpoint replaces nothing: cleanup uses an older one, or deletes nothing.
@@ -105,7 +105,7 @@ async fn a_hint_never_comes_to_name_what_is_gone() -> Result<()> {
         (HintForm::Torn, 8),
     ] {
         let mut table = table(Layout::Classic, &json!({})).await?;
-        table.upkeep(&Upkeep::Hint(hint)).await?;
+        table.maintain(&MaintenanceStep::Hint(hint)).await?;
         let cleaned = clean_up(&table.open().await?, long_after()).await?;
         assert_eq!(cleaned.plan.oldest_kept(), Some(version(kept)), "{hint:?}");
         assert_readable_from(&table, kept, &format!("{hint:?}")).await?;

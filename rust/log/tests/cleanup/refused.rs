@@ -8,12 +8,12 @@ use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::maintenance::MaintenanceStep;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
-use deltaic_testkit::upkeep::Upkeep;
 use serde_json::json;
 
-use super::seen::{long_after, names, version};
+use super::observed::{long_after, names, version};
 use super::table::{LAYOUTS, LEFT_BEHIND, first_actions, table, table_of};
 
 /// Protected checkpoints are deleted together with everything before them, or if every protocol of the deleted versions
@@ -167,7 +167,7 @@ async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
     table.commit(first).await?;
     table.commit(vec![add("a", None)]).await?;
     table
-        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+        .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
         .await?;
     table
         .put(&format!("_delta_log/{}", LEFT_BEHIND[0]), Vec::new())

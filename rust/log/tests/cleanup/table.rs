@@ -5,11 +5,11 @@ use deltaic_protocol::log_path::CheckpointFormat;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::compaction_writer::CompactionForm;
+use deltaic_testkit::maintenance::MaintenanceStep;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::Upkeep;
 use serde_json::{Value, json};
 
-use super::seen::DAY_MS;
+use super::observed::DAY_MS;
 
 pub(crate) const LAYOUTS: [Layout; 5] = [
     Layout::Classic,
@@ -55,16 +55,18 @@ pub(crate) async fn table_of(
             ],
         };
         table.commit(actions).await?;
-        table.upkeep(&Upkeep::Checksum(ChecksumForm::Minimal)).await?;
+        table
+            .maintain(&MaintenanceStep::Checksum(ChecksumForm::Minimal))
+            .await?;
         match number {
             2 | 5 | 8 => {
                 table
-                    .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(layout)))
+                    .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(layout)))
                     .await?
             }
             4 | 7 => {
                 table
-                    .upkeep(&Upkeep::Compaction(2, CompactionForm::Right))
+                    .maintain(&MaintenanceStep::Compaction(2, CompactionForm::Right))
                     .await?
             }
             _ => {}

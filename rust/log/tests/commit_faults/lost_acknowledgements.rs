@@ -6,9 +6,9 @@ use std::task::Poll;
 
 use deltaic_protocol::Result;
 use deltaic_testkit::fault::{Fault, Rule};
-use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::test_seed::test_seed;
+use deltaic_testkit::untrusted::mutation::Chance;
 
 use super::table::{commit, found, open, table, win};
 
@@ -45,8 +45,8 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
             };
             let before = table.scripted().faults_met();
             // A writer recognizes its own commit: it reports a commit, not a skipped operation.
-            let said = commit(&read, number, None).await;
-            failed += usize::from(!said.is_ok_and(|said| !said.skipped));
+            let outcome = commit(&read, number, None).await;
+            failed += usize::from(!outcome.is_ok_and(|outcome| !outcome.skipped));
             lost += table.scripted().faults_met() - before;
             doubled += found(&table.location(), number, None, &how)
                 .await?

@@ -58,8 +58,8 @@ pub(crate) async fn table() -> Result<TableBuilder> {
 }
 
 /// Commits versions of other writers.
-pub(crate) async fn win(table: &mut TableBuilder, winners: i64) -> Result<()> {
-    for number in 0..winners {
+pub(crate) async fn win(table: &mut TableBuilder, winning_commits: i64) -> Result<()> {
+    for number in 0..winning_commits {
         let (version, first_row) = (READ + 1 + number, 2 * ROWS.0 + number * ROWS.1);
         let add = file(&format!("theirs{number}"), ROWS.1, first_row, version);
         table

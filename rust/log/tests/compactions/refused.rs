@@ -6,9 +6,9 @@ use deltaic_log::log_tail::{LogTail, StagedCommit};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
+use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
-use deltaic_testkit::upkeep::{LastCommit, Upkeep};
 use serde_json::json;
 
 use super::lines::{lines, txn, version};
@@ -25,9 +25,11 @@ async fn what_is_no_range_is_refused_and_nothing_is_written() -> Result<()> {
         assert_eq!(kind, Some(ErrorKind::InvalidArgument), "{from} {to}");
     }
     table
-        .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+        .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
         .await?;
-    table.upkeep(&Upkeep::CleanUp(LastCommit::Kept)).await?;
+    table
+        .maintain(&MaintenanceStep::CleanUp(LastCommit::Kept))
+        .await?;
     let missing = compact(&snapshot, version(3), version(5)).await;
     assert_eq!(
         missing.err().map(|error| error.kind()),
@@ -68,7 +70,7 @@ async fn damage_is_not_compacted() -> Result<()> {
         // After a later protocol and a checkpoint the table opens; the commit itself is unchanged.
         table.commit(TableBuilder::first_actions()).await?;
         table
-            .upkeep(&Upkeep::Checkpoint(CheckpointForm::of(Layout::Classic)))
+            .maintain(&MaintenanceStep::Checkpoint(CheckpointForm::of(Layout::Classic)))
             .await?;
         let snapshot = table.open().await?;
         assert!(snapshot.version() > snapshot_before.version());

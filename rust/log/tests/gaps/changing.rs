@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
-use deltaic_log::upkeep::UpkeepPolicy;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_protocol::Result;
 use deltaic_testkit::hold::HoldPoint;
 use deltaic_testkit::listing_form::ListingForm;
@@ -22,7 +22,7 @@ async fn a_table_is_opened_while_its_log_is_cleaned_up() -> Result<()> {
     for is_refreshed in [false, true] {
         let table = TableBuilder::with_properties(&json!({}), 2).await?;
         let (location, held) = (table.location(), table.open().await?);
-        append_to(&held, "newer", UpkeepPolicy::none()).await?;
+        append_to(&held, "newer", PostCommitPolicy::none()).await?;
         let mut listed = table.scripted().hold(0, HoldPoint::After);
         let opened = {
             let location = Arc::clone(&location);
@@ -119,14 +119,14 @@ async fn a_checkpoint_that_is_listed_without_its_commit_is_no_gap() -> Result<()
     let properties = json!({"delta.logRetentionDuration": "interval 0 seconds"});
     let table = TableBuilder::with_properties(&properties, 1).await?;
     let held = table.open().await?;
-    append_to(&held, "other", UpkeepPolicy::none()).await?;
+    append_to(&held, "other", PostCommitPolicy::none()).await?;
     write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
     table.scripted().set_listing(ListingForm {
         without: vec!["00000000000000000002.json".to_owned()],
         ..ListingForm::default()
     });
     let mut listed = table.scripted().hold(0, HoldPoint::After);
-    let append = tokio::spawn(async move { append_to(&held, "late", UpkeepPolicy::none()).await });
+    let append = tokio::spawn(async move { append_to(&held, "late", PostCommitPolicy::none()).await });
     listed.reached().await;
     table.scripted().set_listing(ListingForm::default());
     drop(listed);
@@ -144,7 +144,7 @@ async fn a_table_whose_version_was_cleaned_up_is_opened_once() -> Result<()> {
     others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await?;
     wait(Duration::from_secs(10)).await;
     table.scripted().forget();
-    let committed = append_to(&held, "late", UpkeepPolicy::none()).await?;
+    let committed = append_to(&held, "late", PostCommitPolicy::none()).await?;
     assert_eq!(committed.version.as_i64(), 3);
     let report = table.scripted().report();
     let openings = report.at(RequestKind::Get, "_last_checkpoint").count();

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::now_ms;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{Committed, Proposal, create};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, without_upkeep};
+use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, without_maintenance};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::ObjectStoreExt;
 use serde_json::json;
@@ -102,7 +102,7 @@ async fn commit_slowly(
     };
     let mut transaction = commit_to(held)?;
     transaction.committer = &committer;
-    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.options.post_commit = PostCommitPolicy::none();
     transaction.proposal = proposal(change, held, NOW_MS);
     transaction.commit().await
 }
@@ -156,7 +156,7 @@ async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
                 let held = held.clone();
                 Others::doing(async move {
                     let mut same = commit_to(&held)?;
-                    same.options.upkeep = UpkeepPolicy::none();
+                    same.options.post_commit = PostCommitPolicy::none();
                     same.proposal = proposal(change, &held, NOW_MS - earlier_ms);
                     same.commit().await?;
                     others_commit_and_cut(held.location(), commits, Cut::ByAnotherTool).await
@@ -184,7 +184,7 @@ async fn add_slowly(held: &Snapshot, paths: &[&str], [before, after]: [Others; 2
     };
     let mut transaction = commit_to(held)?;
     transaction.committer = &committer;
-    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.options.post_commit = PostCommitPolicy::none();
     transaction.proposal.adds = paths.iter().map(|path| new_file(path)).collect();
     transaction.commit().await
 }
@@ -197,7 +197,7 @@ async fn one_of_several_files_proves_nothing() -> Result<()> {
     let (_table, held) = table().await?;
     let location = Arc::clone(held.location());
     let before = Others::doing(async move {
-        append_to(&open(&location).await?, "shared", UpkeepPolicy::none()).await?;
+        append_to(&open(&location).await?, "shared", PostCommitPolicy::none()).await?;
         others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
     });
     let ended = add_slowly(&held, &["shared", "ours"], [before, Others::default()]).await;
@@ -221,7 +221,7 @@ async fn a_commit_is_proved_by_files_that_were_removed_again() -> Result<()> {
         let after = Others::doing(async move {
             let newest = open(&location).await?;
             let mut other = commit_to(&newest)?;
-            other.options.upkeep = UpkeepPolicy::none();
+            other.options.post_commit = PostCommitPolicy::none();
             other
                 .proposal
                 .removes
@@ -245,8 +245,8 @@ async fn a_commit_into_a_recreated_table_is_not_acknowledged() -> Result<()> {
             let path = location.below(&format!("_delta_log/{version:020}.json"))?;
             location.store().delete(&path).await.expect("it is there");
         }
-        create(&location, a_new_table(), &without_upkeep()).await?;
-        append_to(&open(&location).await?, "new", UpkeepPolicy::none()).await?;
+        create(&location, a_new_table(), &without_maintenance()).await?;
+        append_to(&open(&location).await?, "new", PostCommitPolicy::none()).await?;
         Ok(())
     });
     let ended = add_slowly(&held, &["ours"], [before, Others::default()]).await;
@@ -264,7 +264,7 @@ async fn a_change_that_others_change_again_is_not_known() -> Result<()> {
     let after = Others::doing(async move {
         let newest = open(&location).await?;
         let mut other = commit_to(&newest)?;
-        other.options.upkeep = UpkeepPolicy::none();
+        other.options.post_commit = PostCommitPolicy::none();
         other.proposal = proposal(Change::Metadata, &newest, NOW_MS);
         if let Some(metadata) = other.proposal.metadata.as_mut() {
             metadata.configuration.remove("mine");

@@ -15,16 +15,16 @@ use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
 use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_log::history::history;
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, create};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{
-    a_new_table, an_append, append_to, commit_to, log_versions, without_upkeep,
+    a_new_table, an_append, append_to, commit_to, log_versions, without_maintenance,
 };
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};
@@ -60,7 +60,7 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
         write_checkpoint(&newest, &CheckpointOptions::default()).await?;
         clean_up(&newest, now_ms() + 3 * DAY_MS).await?;
         let before = log_versions(&table, ".json").await?;
-        let ended = append_to(&held, "late", UpkeepPolicy::none()).await;
+        let ended = append_to(&held, "late", PostCommitPolicy::none()).await;
         if before.contains(&2) {
             // The commit of the checkpoint's version is retained, so the writer follows it.
             assert_eq!(ended?.version.as_i64(), 3);
@@ -71,7 +71,7 @@ async fn nothing_is_committed_into_a_gap() -> Result<()> {
         assert!(error.context().contains(&("version", 2.into())), "{error}");
         assert!(error.hint_text().is_some());
         assert_eq!(log_versions(&table, ".json").await?, before);
-        let again = append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+        let again = append_to(&held.refresh().await?, "late", PostCommitPolicy::none()).await?;
         assert_eq!(again.version.as_i64(), newest.version().as_i64() + 1);
         let files = table.open().await?.num_files();
         assert_eq!(i64::try_from(files).ok(), Some(behind + 2));
@@ -88,21 +88,21 @@ async fn a_version_whose_commit_time_was_cleaned_up_is_a_conflict() -> Result<()
     let mut table = a_new_table();
     let enabled = ("delta.enableInCommitTimestamps".to_owned(), "true".to_owned());
     table.properties.extend([enabled]);
-    create(&location, table, &without_upkeep()).await?;
+    create(&location, table, &without_maintenance()).await?;
     let options = CheckpointOptions::default();
     // A snapshot of a checkpoint's version does not hold the version's commit.
     write_checkpoint(&open(&location).await?, &options).await?;
     let held = open(&location).await?;
-    append_to(&held, "first", UpkeepPolicy::none()).await?;
+    append_to(&held, "first", PostCommitPolicy::none()).await?;
     let newest = open(&location).await?;
     write_checkpoint(&newest, &options).await?;
     clean_up(&newest, now_ms() + 40 * DAY_MS).await?;
-    let error = append_to(&held, "late", UpkeepPolicy::none())
+    let error = append_to(&held, "late", PostCommitPolicy::none())
         .await
         .expect_err("the commit of version 0 is gone");
     assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
     assert!(error.hint_text().is_some());
-    append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+    append_to(&held.refresh().await?, "late", PostCommitPolicy::none()).await?;
     Ok(())
 }
 
@@ -112,7 +112,7 @@ async fn nothing_is_committed_into_the_middle_of_a_cleanup() -> Result<()> {
     let (table, held) = table(3).await?;
     write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
     table.delete("_delta_log/00000000000000000003.json").await?;
-    let error = append_to(&held, "late", UpkeepPolicy::none())
+    let error = append_to(&held, "late", PostCommitPolicy::none())
         .await
         .expect_err("the name of version 3 looks free");
     assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
@@ -138,7 +138,7 @@ async fn the_commit_of_a_stale_writer_is_not_followed() -> Result<()> {
         table
             .put("_delta_log/00000000000000000002.json", stale.into_bytes())
             .await?;
-        let error = append_to(&held, "late", UpkeepPolicy::none())
+        let error = append_to(&held, "late", PostCommitPolicy::none())
             .await
             .expect_err("version 2 was cleaned up");
         assert_eq!(
@@ -148,7 +148,7 @@ async fn the_commit_of_a_stale_writer_is_not_followed() -> Result<()> {
         );
         assert!(error.context().contains(&("version", 2.into())), "{error}");
         assert_eq!(log_versions(&table, ".json").await?, [2, 3]);
-        append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+        append_to(&held.refresh().await?, "late", PostCommitPolicy::none()).await?;
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ async fn a_log_that_begins_at_the_checkpoint_of_the_version_that_was_read_is_fol
     for version in 0..2 {
         table.delete(&format!("_delta_log/{version:020}.json")).await?;
     }
-    let committed = append_to(&held, "late", UpkeepPolicy::none()).await?;
+    let committed = append_to(&held, "late", PostCommitPolicy::none()).await?;
     assert_eq!(committed.version.as_i64(), 4);
     assert_eq!(table.open().await?.num_files(), 4);
     Ok(())
@@ -215,7 +215,7 @@ async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
         };
         let mut transaction = commit_to(&held)?;
         transaction.committer = &committer;
-        transaction.options.upkeep = UpkeepPolicy::none();
+        transaction.options.post_commit = PostCommitPolicy::none();
         let error = transaction.commit().await.expect_err("version 3 is gone");
         assert_eq!(
             error.kind(),
@@ -233,12 +233,12 @@ async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
     let held = table.open().await?;
     write_checkpoint(&held, &CheckpointOptions::default()).await?;
     clean_up(&held, now_ms() + 3 * DAY_MS).await?;
-    let ninth = append_to(&held, "9", UpkeepPolicy::default()).await?;
+    let ninth = append_to(&held, "9", PostCommitPolicy::default()).await?;
     let refreshed = held.refresh().await?;
-    let tenth = append_to(&refreshed, "10", UpkeepPolicy::default()).await?;
+    let tenth = append_to(&refreshed, "10", PostCommitPolicy::default()).await?;
     assert_eq!((ninth.version.as_i64(), tenth.version.as_i64()), (9, 10));
-    assert_eq!(tenth.upkept.failures, Vec::<String>::new());
-    assert!(tenth.upkept.checkpoint.is_some());
+    assert_eq!(tenth.post_commit.failures, Vec::<String>::new());
+    assert!(tenth.post_commit.checkpoint.is_some());
     assert_eq!(table.open().await?.num_files(), 10);
     Ok(())
 }
@@ -262,11 +262,11 @@ async fn an_open_transaction_conflicts_once_the_commits_after_its_version_are_go
     for cut in [Cut::ByUs { days: 40 }, Cut::ByAnotherTool] {
         let (_folder, location, held) = on_disk("interval 30 days").await?;
         others_commit_and_cut(&location, 3, cut).await?;
-        let error = append_to(&held, "late", UpkeepPolicy::none()).await;
+        let error = append_to(&held, "late", PostCommitPolicy::none()).await;
         let error = error.expect_err("no reader sees version 2");
         assert_eq!(error.kind(), ErrorKind::CommitConflict(Conflict::ConcurrentWrite));
         assert!(error.context().contains(&("version", 2.into())), "{error}");
-        let again = append_to(&held.refresh().await?, "late", UpkeepPolicy::none()).await?;
+        let again = append_to(&held.refresh().await?, "late", PostCommitPolicy::none()).await?;
         assert_eq!(again.version.as_i64(), 5);
         assert_eq!(open(&location).await?.num_files(), 5);
     }
@@ -343,7 +343,7 @@ async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> 
 async fn append_through(held: &Snapshot, committer: &dyn Committer) -> Result<Committed> {
     let mut transaction = commit_to(held)?;
     transaction.committer = committer;
-    transaction.options.upkeep = UpkeepPolicy::none();
+    transaction.options.post_commit = PostCommitPolicy::none();
     transaction.proposal.adds = an_append("late").adds;
     transaction.commit().await
 }
@@ -435,7 +435,7 @@ async fn a_version_that_is_listed_is_not_proposed() -> Result<()> {
     wait(Duration::from_secs(100)).await;
     table.scripted().forget();
     assert_eq!(
-        append_to(&held, "late", UpkeepPolicy::none())
+        append_to(&held, "late", PostCommitPolicy::none())
             .await?
             .version
             .as_i64(),

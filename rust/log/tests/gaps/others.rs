@@ -9,9 +9,9 @@ use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::clock::now_ms;
 use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::store_error::store_error;
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Result, Version};
 use deltaic_testkit::own_commits::append_to;
@@ -33,7 +33,7 @@ pub(crate) async fn others_commit_and_cut(
 ) -> Result<()> {
     for number in 0..commits {
         let newest = open(location).await?;
-        append_to(&newest, &format!("other{number}"), UpkeepPolicy::none()).await?;
+        append_to(&newest, &format!("other{number}"), PostCommitPolicy::none()).await?;
     }
     let newest = open(location).await?;
     write_checkpoint(&newest, &CheckpointOptions::default()).await?;

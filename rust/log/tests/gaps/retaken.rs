@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::store_error::store_error;
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{ErrorKind, Result, Version};
@@ -35,7 +35,7 @@ impl Committer for LostResponse {
             let proposals = self.proposals.fetch_add(1, Ordering::Relaxed);
             if proposals < self.wins {
                 let name = format!("winner{proposals}");
-                append_to(&open(&self.location).await?, &name, UpkeepPolicy::none()).await?;
+                append_to(&open(&self.location).await?, &name, PostCommitPolicy::none()).await?;
                 return self.location.propose(version, commit).await;
             }
             if proposals > self.wins {
@@ -84,7 +84,7 @@ async fn a_version_that_another_writer_took_again_may_have_been_ours() -> Result
             };
             let mut transaction = commit_to(&held)?;
             transaction.committer = &committer;
-            transaction.options.upkeep = UpkeepPolicy::none();
+            transaction.options.post_commit = PostCommitPolicy::none();
             transaction.proposal.adds = an_append("ours").adds;
             let how = format!("{retention}, {wins} lost before, {:?}", reports(Version::ZERO));
             let error = transaction.commit().await.expect_err(&how);

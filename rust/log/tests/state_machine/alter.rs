@@ -2,7 +2,7 @@
 
 use deltaic_log::transaction::{CommitOptions, Committed, IfExists, alter, create};
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_testkit::own_commits::without_upkeep;
+use deltaic_testkit::own_commits::without_maintenance;
 
 use super::change::Change;
 use super::machine::{Machine, WRITERS, number_of};
@@ -20,7 +20,7 @@ impl Machine {
         let change = self.change(&state);
         let options = CommitOptions {
             max_attempts: 100,
-            upkeep: self.upkeep(),
+            post_commit: self.maintain(),
             row_level: self.chance.below(3) > 0,
             ..CommitOptions::default()
         };
@@ -31,7 +31,7 @@ impl Machine {
         }
         self.trace.begin(format!(
             "writer {writer} at {read}: {change:?}, again: {again}, {:?}, {mishap:?}",
-            options.upkeep
+            options.post_commit
         ));
         let wish = Wish {
             name: "ALTER",
@@ -44,15 +44,19 @@ impl Machine {
                 Some(change) => alter(&snapshot, &[change], &options, None).await,
                 None => {
                     let table = self.form.new_table(IfExists::Replace);
-                    let made = create(&self.place.location, table, &without_upkeep()).await?;
+                    let made = create(&self.place.location, table, &without_maintenance()).await?;
                     Ok(made.expect("what is there is replaced"))
                 }
             }
         };
         let work = Box::pin(self.clocks.as_writer(writer, work));
         let ended = self.place.run(mishap, work).await;
-        self.trace.end(&ended, |said| {
-            format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
+        self.trace.end(&ended, |committed| {
+            format!(
+                "{} {}",
+                committed.version,
+                if committed.skipped { "skipped" } else { "" }
+            )
         });
         let has_outlived = self.outlived[writer];
         // A repeated change is based on the newest version.
@@ -74,12 +78,12 @@ impl Machine {
         let after = before
             .each_ref()
             .map(|state| change.apply(state, self.history.newest() + 1, wish.removed_ms));
-        let winners = self.history.newest() - read;
+        let winning_commits = self.history.newest() - read;
         let landed = self.take_in(wish, stands_on).await?;
         self.tally.changes += usize::from(landed.is_some());
-        match &ended.said {
+        match &ended.outcome {
             None => self.tally.unknown += 1,
-            Some(Ok(said)) if said.skipped => {
+            Some(Ok(committed)) if committed.skipped => {
                 let is_nothing = |(before, after): (&State, &Option<State>)| after.as_ref() == Some(before);
                 assert!(landed.is_none(), "it was not done, it is said");
                 assert!(
@@ -87,19 +91,19 @@ impl Machine {
                     "something was to be changed"
                 );
             }
-            Some(Ok(said)) => {
+            Some(Ok(committed)) => {
                 let version = landed.expect("an acknowledged change is not there");
-                assert_eq!(usize::try_from(said.version.as_i64()), Ok(version));
+                assert_eq!(usize::try_from(committed.version.as_i64()), Ok(version));
                 assert!(
-                    said.upkept.failures.is_empty() || ended.was_met || has_outlived,
+                    committed.post_commit.failures.is_empty() || ended.was_met || has_outlived,
                     "{:?}",
-                    said.upkept.failures
+                    committed.post_commit.failures
                 );
             }
             Some(Err(error)) => {
                 let is_refused = after.iter().any(Option::is_none) || change.may_be_refused();
                 let may_fail = match error.kind() {
-                    ErrorKind::CommitConflict(_) => winners > 0,
+                    ErrorKind::CommitConflict(_) => winning_commits > 0,
                     // Log files are read lazily, and may have been deleted.
                     ErrorKind::CorruptLog | ErrorKind::VersionNotFound => has_outlived,
                     ErrorKind::InvalidArgument

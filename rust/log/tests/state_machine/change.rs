@@ -8,7 +8,7 @@ use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructField}
 use deltaic_protocol::schema_evolution::Place;
 
 use super::model::State;
-use super::seen::TURNED_ON_BY;
+use super::observed::TURNED_ON_BY;
 
 /// The state to which a replacement resets the table.
 #[derive(Clone, Debug, PartialEq, Eq)]

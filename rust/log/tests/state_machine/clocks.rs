@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use deltaic_log::clock::{now_ms, with_clock};
-use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::store_clock::StoreClock;
+use deltaic_testkit::untrusted::mutation::Chance;
 
 use super::machine::WRITERS;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{Committed, Vectors};
-use deltaic_log::upkeep::UpkeepPolicy;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use serde_json::json;
 
@@ -46,18 +46,22 @@ impl Machine {
         let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
         ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.committer = committer.as_ref();
-        ours.options.upkeep = self.upkeep();
+        ours.options.post_commit = self.maintain();
         self.trace.begin(format!(
             "writer {writer} at {read}: {}, {:?}, rows: {}, {:?}, {mishap:?}",
-            told(&wish),
+            described(&wish),
             wish.isolation,
             ours.vectors.is_some(),
-            ours.options.upkeep,
+            ours.options.post_commit,
         ));
         let work = Box::pin(self.clocks.as_writer(writer, ours.commit()));
         let ended = self.place.run(mishap, work).await;
-        self.trace.end(&ended, |said| {
-            format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
+        self.trace.end(&ended, |committed| {
+            format!(
+                "{} {}",
+                committed.version,
+                if committed.skipped { "skipped" } else { "" }
+            )
         });
         let has_outlived = self.outlived[writer];
         self.judge(
@@ -78,7 +82,7 @@ impl Machine {
     pub(crate) async fn go_on<T>(&mut self, writer: usize, ended: &Ended<T>) -> Result<()> {
         self.tally.mishaps += usize::from(ended.was_met);
         let held = self.held[writer].clone();
-        match held.filter(|_| ended.said.is_some() && self.chance.below(10) > 0) {
+        match held.filter(|_| ended.outcome.is_some() && self.chance.below(10) > 0) {
             None => {
                 self.held[writer] = None;
                 self.compare_newest().await?;
@@ -110,13 +114,13 @@ impl Machine {
     }
 
     /// The maintenance after a commit.
-    pub(crate) fn upkeep(&mut self) -> UpkeepPolicy {
+    pub(crate) fn maintain(&mut self) -> PostCommitPolicy {
         let compaction_interval = [0, 0, 2, 5][self.chance.below(4)];
         match self.chance.below(3) {
-            0 => UpkeepPolicy::none(),
-            _ => UpkeepPolicy {
+            0 => PostCommitPolicy::none(),
+            _ => PostCommitPolicy {
                 compaction_interval,
-                ..UpkeepPolicy::default()
+                ..PostCommitPolicy::default()
             },
         }
     }
@@ -156,31 +160,31 @@ impl Machine {
             Some(version) => Some(version),
             None => self.take_in(&tried.wish, tried.read).await?,
         };
-        match &ended.said {
+        match &ended.outcome {
             None => self.tally.unknown += 1,
-            Some(Ok(said)) if said.skipped => {
+            Some(Ok(committed)) if committed.skipped => {
                 assert!(landed.is_none() && is_done, "it was not done and is said to be");
                 self.tally.skipped += 1;
             }
-            Some(Ok(said)) => {
+            Some(Ok(committed)) => {
                 let version = landed.expect("an acknowledged commit is not there");
                 assert_eq!(
-                    usize::try_from(said.version.as_i64()),
+                    usize::try_from(committed.version.as_i64()),
                     Ok(version),
                     "it is there and elsewhere"
                 );
-                let winners = version - 1 - tried.read;
-                assert_eq!(said.conflicts_resolved.len(), winners);
-                self.tally.rebased += usize::from(winners > 0);
+                let winning_commits = version - 1 - tried.read;
+                assert_eq!(committed.conflicts_resolved.len(), winning_commits);
+                self.tally.rebased += usize::from(winning_commits > 0);
                 let united = |how: &String| how.contains("it deleted other rows");
-                self.tally.united += usize::from(said.conflicts_resolved.iter().any(united));
-                self.tally.phantoms += usize::from(tried.wish.reads.is_some() && winners > 0);
+                self.tally.united += usize::from(committed.conflicts_resolved.iter().any(united));
+                self.tally.phantoms += usize::from(tried.wish.reads.is_some() && winning_commits > 0);
                 assert!(
-                    said.upkept.failures.is_empty() || ended.was_met || tried.has_outlived,
+                    committed.post_commit.failures.is_empty() || ended.was_met || tried.has_outlived,
                     "{:?}",
-                    said.upkept.failures
+                    committed.post_commit.failures
                 );
-                self.tally.kept_up += usize::from(said.upkept.checkpoint.is_some());
+                self.tally.kept_up += usize::from(committed.post_commit.checkpoint.is_some());
             }
             Some(Err(error)) => self.judge_failure(error, (ended.was_met, may_lose), landed, &tried),
         }
@@ -228,7 +232,7 @@ impl Machine {
             .truncate(if self.history.last().files.len() > 8 { 0 } else { 1 });
         let days = i64::try_from(1 + self.chance.below(3)).unwrap_or(1);
         self.trace
-            .begin(format!("another client, {days} days ahead: {}", told(&wish)));
+            .begin(format!("another client, {days} days ahead: {}", described(&wish)));
         let after = self
             .history
             .last()
@@ -264,28 +268,28 @@ impl Machine {
 }
 
 /// A short description of a wish.
-pub(crate) fn told(wish: &Wish) -> String {
-    let mut told = wish.name.to_owned();
+pub(crate) fn described(wish: &Wish) -> String {
+    let mut described = wish.name.to_owned();
     for (path, file) in &wish.adds {
-        told += &format!(" +{path}({})", file.rows.unwrap_or(0));
+        described += &format!(" +{path}({})", file.rows.unwrap_or(0));
     }
     for path in &wish.removes {
-        told += &format!(" -{path}");
+        described += &format!(" -{path}");
     }
     for (path, rows) in &wish.deletes {
-        told += &format!(" {path}{rows:?}");
+        described += &format!(" {path}{rows:?}");
     }
     if let Some(change) = &wish.change {
-        told += &format!(" {change:?}");
+        described += &format!(" {change:?}");
     }
     if let Some(selection) = &wish.reads {
-        told += &format!(" where {selection:?}");
+        described += &format!(" where {selection:?}");
     }
     if let Some((name, configuration)) = &wish.domain {
-        told += &format!(" {name}={configuration:?}");
+        described += &format!(" {name}={configuration:?}");
     }
     if let Some((id, version)) = &wish.app {
-        told += &format!(" {id}@{version}");
+        described += &format!(" {id}@{version}");
     }
-    told
+    described
 }

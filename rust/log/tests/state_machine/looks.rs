@@ -41,8 +41,8 @@ impl Machine {
             .place
             .run(mishap, self.clocks.as_writer(writer, snapshot.refresh()))
             .await;
-        self.trace.end(&ended, |said| said.version().to_string());
-        match ended.said {
+        self.trace.end(&ended, |snapshot| snapshot.version().to_string());
+        match ended.outcome {
             Some(Ok(fresh)) if ended.was_met => {
                 // Only what the store hid from it may be missing.
                 assert!(number_of(&fresh) >= number_of(&snapshot));

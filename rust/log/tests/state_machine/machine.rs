@@ -9,14 +9,14 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_testkit::hostile::mutation::Chance;
-use deltaic_testkit::own_commits::{a_new_table, without_upkeep};
+use deltaic_testkit::own_commits::{a_new_table, without_maintenance};
+use deltaic_testkit::untrusted::mutation::Chance;
 
 use super::change::Blank;
 use super::clocks::{Clocks, DAY_MS};
 use super::model::{History, State, Version, Wish};
+use super::observed::{Look, features_of, seen};
 use super::place::{Medium, Mishap, Place, to_version};
-use super::seen::{Look, features_of, seen};
 use super::tally::Tally;
 use super::trace::Trace;
 use super::wish::PARTITION;
@@ -171,12 +171,12 @@ impl Machine {
                 .place
                 .run(
                     mishap,
-                    create(&self.place.location, table.clone(), &without_upkeep()),
+                    create(&self.place.location, table.clone(), &without_maintenance()),
                 )
                 .await;
             self.trace.end(&ended, |_| "made".to_owned());
             let info = self.place.info_of(0).await?;
-            match &ended.said {
+            match &ended.outcome {
                 Some(Ok(made)) => assert!(
                     made.is_some() && info.is_some(),
                     "a table that was made is not there"

@@ -11,10 +11,10 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::hold::{Hold, HoldPoint};
-use deltaic_testkit::hostile::mutation::Chance;
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::scripted_store::ScriptedStore;
 use deltaic_testkit::store_clock::StoreClock;
+use deltaic_testkit::untrusted::mutation::Chance;
 use futures::future::{Either, select};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -69,7 +69,7 @@ pub(crate) enum Held<T> {
 
 /// The result of an operation, `None` if it was cut off, and whether it met a mishap.
 pub(crate) struct Ended<T> {
-    pub(crate) said: Option<T>,
+    pub(crate) outcome: Option<T>,
     pub(crate) was_met: bool,
 }
 
@@ -184,7 +184,7 @@ impl Place {
     /// Runs an operation with a mishap.
     pub(crate) async fn run<T>(&self, mishap: Mishap, work: impl Future<Output = T>) -> Ended<T> {
         let before = self.scripted.faults_met();
-        let said = match mishap {
+        let outcome = match mishap {
             Mishap::None => Some(work.await),
             Mishap::Fault(fault, first, count) => {
                 let rule = Rule::new(fault).requests(first..first + count);
@@ -221,8 +221,8 @@ impl Place {
         self.scripted.set_latency(Duration::ZERO);
         self.scripted.forget();
         let has_crashed = self.disk.as_ref().is_some_and(|disk| disk.files.take_crash());
-        let was_met = said.is_none() || has_crashed || self.scripted.faults_met() > before;
-        Ended { said, was_met }
+        let was_met = outcome.is_none() || has_crashed || self.scripted.faults_met() > before;
+        Ended { outcome, was_met }
     }
 
     /// The `commitInfo` of a version; `None` if there is no such commit.

@@ -8,7 +8,7 @@ use deltaic_log::transaction::Vectors;
 use deltaic_protocol::Result;
 use deltaic_testkit::hold::HoldPoint;
 
-use super::commits::{Tried, told};
+use super::commits::{Tried, described};
 use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Held, Mishap};
 use super::wish::transaction;
@@ -30,21 +30,21 @@ impl Machine {
         let uniter = self.uniter(kept, &state);
         let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
         ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
-        ours.options.upkeep = self.upkeep();
+        ours.options.post_commit = self.maintain();
         // It continues however long it was stalled.
         ours.options.deadline = Some(Deadline::after(Duration::MAX));
         self.trace.begin(format!(
             "writer {writer} at {read}, held up {point:?} request {request}: {}, {:?}, rows: {}, {:?}",
-            told(&wish),
+            described(&wish),
             wish.isolation,
             ours.vectors.is_some(),
-            ours.options.upkeep,
+            ours.options.post_commit,
         ));
         let mut work = Box::pin(with_clock(self.clocks.of(writer), ours.commit()));
         let mut has_outlived = self.outlived[writer];
         let (mut landed, mut is_stalled) = (None, false);
-        let said = match self.place.until_held(&mut work, request, point).await {
-            Held::Ended(said) => said,
+        let outcome = match self.place.until_held(&mut work, request, point).await {
+            Held::Ended(outcome) => outcome,
             Held::Waits(hold) => {
                 landed = self.take_in(&wish, read).await?;
                 let oldest = self.history.oldest;
@@ -61,11 +61,15 @@ impl Machine {
             }
         };
         let ended = Ended {
-            said: Some(said),
+            outcome: Some(outcome),
             was_met: false,
         };
-        self.trace.end(&ended, |said| {
-            format!("{} {}", said.version, if said.skipped { "skipped" } else { "" })
+        self.trace.end(&ended, |committed| {
+            format!(
+                "{} {}",
+                committed.version,
+                if committed.skipped { "skipped" } else { "" }
+            )
         });
         let tried = Tried {
             wish,

@@ -71,7 +71,7 @@ impl Tally {
             self.skipped,
             self.unknown,
         ];
-        let upkeep = [
+        let maintenance = [
             self.checkpoints,
             self.compactions,
             self.checksums,
@@ -83,7 +83,7 @@ impl Tally {
         let others = [self.phantoms, self.stalls, self.changes];
         commits
             .iter()
-            .chain(&upkeep)
+            .chain(&maintenance)
             .chain(&others)
             .all(|count| *count > 0)
     }

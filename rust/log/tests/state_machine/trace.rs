@@ -39,9 +39,9 @@ impl Trace {
 
     /// Records the result of the current step.
     pub(crate) fn end<T>(&mut self, ended: &Ended<Result<T>>, say: impl Fn(&T) -> String) {
-        let how = match &ended.said {
+        let how = match &ended.outcome {
             None => "cut off".to_owned(),
-            Some(Ok(said)) => say(said),
+            Some(Ok(committed)) => say(committed),
             Some(Err(error)) => format!("{:?}: {error}", error.kind()),
         };
         self.add(&format!(" => {how}"));

@@ -106,15 +106,15 @@ impl Vectors for Uniter {
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a> {
         Box::pin(async move {
             let base = read(&self.location, file.base.as_ref()).await?;
-            let winner = read(&self.location, Some(&file.winner)).await?;
-            let mine = match &file.mine {
-                Some(mine) => Some(read(&self.location, Some(mine)).await?),
+            let winning = read(&self.location, Some(&file.winning)).await?;
+            let proposed = match &file.proposed {
+                Some(proposed) => Some(read(&self.location, Some(proposed)).await?),
                 None => None,
             };
-            let Some(united) = unite(&base, mine.as_ref(), &winner) else {
+            let Some(united) = unite(&base, proposed.as_ref(), &winning) else {
                 return Ok(UnitedVector::Overlap);
             };
-            if mine.is_none() {
+            if proposed.is_none() {
                 return Ok(UnitedVector::Untouched);
             }
             if self.rows.get(&file.path) == Some(&united.len()) {

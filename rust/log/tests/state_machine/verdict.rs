@@ -30,22 +30,22 @@ impl Wish {
     }
 
     /// Whether a winning commit is incompatible with this one.
-    fn must_lose_to(&self, winner: &Self) -> bool {
-        (self.change.is_some() && winner.change.is_some())
-            || winner.replaces()
-            || (self.app_id().is_some() && self.app_id() == winner.app_id())
-            || (self.domain_name().is_some() && self.domain_name() == winner.domain_name())
+    fn must_lose_to(&self, winning_commit: &Self) -> bool {
+        (self.change.is_some() && winning_commit.change.is_some())
+            || winning_commit.replaces()
+            || (self.app_id().is_some() && self.app_id() == winning_commit.app_id())
+            || (self.domain_name().is_some() && self.domain_name() == winning_commit.domain_name())
             || self
                 .removes
                 .iter()
-                .any(|path| winner.touches().contains(path.as_str()))
-            || (self.reads_all && !winner.touches().is_empty())
+                .any(|path| winning_commit.touches().contains(path.as_str()))
+            || (self.reads_all && !winning_commit.touches().is_empty())
     }
 
     /// Whether a winning commit may be a conflict for a conservative writer.
-    fn may_lose_to(&self, winner: &Self, state: &State) -> bool {
-        let came = winner.adds.iter().map(|(_, file)| file);
-        let changed = winner
+    fn may_lose_to(&self, winning_commit: &Self, state: &State) -> bool {
+        let came = winning_commit.adds.iter().map(|(_, file)| file);
+        let changed = winning_commit
             .deletes
             .iter()
             .filter_map(|(path, _)| state.files.get(path));
@@ -54,10 +54,10 @@ impl Wish {
         let would_read = |file: &File| {
             !is_partitioned || self.reads_all || self.reads.as_ref().is_some_and(|reads| reads.has(file))
         };
-        self.must_lose_to(winner)
-            || winner.change.is_some()
-            || !self.touches().is_disjoint(&winner.touches())
-            || (self.reads.is_some() && !winner.touches().is_empty())
+        self.must_lose_to(winning_commit)
+            || winning_commit.change.is_some()
+            || !self.touches().is_disjoint(&winning_commit.touches())
+            || (self.reads.is_some() && !winning_commit.touches().is_empty())
             || (!self.is_blind() && came.chain(changed).any(would_read))
     }
 
@@ -84,20 +84,22 @@ impl Wish {
 type Observed<'a> = BTreeMap<&'a str, &'a BTreeSet<u64>>;
 
 impl History {
-    fn winners(&self, read: usize) -> impl Iterator<Item = (usize, &Wish)> {
+    fn winning_commits(&self, read: usize) -> impl Iterator<Item = (usize, &Wish)> {
         let versions = self.versions.iter().enumerate().skip(read + 1);
         versions.map(|(number, version)| (number, &version.wish))
     }
 
     /// Whether a writer that has read a version may get a conflict.
     pub(crate) fn may_lose(&self, wish: &Wish, read: usize) -> bool {
-        self.winners(read)
-            .any(|(number, winner)| wish.may_lose_to(winner, self.state(number)))
+        self.winning_commits(read)
+            .any(|(number, winning_commit)| wish.may_lose_to(winning_commit, self.state(number)))
     }
 
     /// Whether a writer that has read a version must get a conflict.
     pub(crate) fn must_lose(&self, wish: &Wish, read: usize) -> bool {
-        self.winners(read).any(|(_, winner)| wish.must_lose_to(winner)) || self.has_phantom(wish, read)
+        self.winning_commits(read)
+            .any(|(_, winning_commit)| wish.must_lose_to(winning_commit))
+            || self.has_phantom(wish, read)
     }
 
     /// Whether the predicate of a commit would select something else if run directly before the commit.
@@ -111,8 +113,10 @@ impl History {
         };
         let unseen: BTreeSet<&str> = match level {
             WriteSerializable => {
-                let blind = self.winners(read).filter(|(_, winner)| winner.is_blind());
-                let files = blind.flat_map(|(_, winner)| &winner.adds);
+                let blind = self
+                    .winning_commits(read)
+                    .filter(|(_, winning_commit)| winning_commit.is_blind());
+                let files = blind.flat_map(|(_, winning_commit)| &winning_commit.adds);
                 files.map(|(path, _)| path.as_str()).collect()
             }
             _ => BTreeSet::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
 use deltaic_log::clock::{new_id, now_ms};
-use deltaic_log::transaction::{DecidedBy, Gate, Operation, Transaction};
+use deltaic_log::transaction::{DecidedBy, Operation, SupportCheck, Transaction};
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
 use deltaic_protocol::change::{Moment, change};
 use deltaic_protocol::deletion_vector::Descriptor;
@@ -26,13 +26,13 @@ pub(crate) async fn transaction<'a>(
     kept: Kept,
 ) -> Result<Transaction<'a>> {
     let operation = Operation::parse(wish.name).unwrap_or(Operation::AlterTable);
-    let gate: Gate = match (&wish.change, wish.deletes.is_empty()) {
+    let support_check: SupportCheck = match (&wish.change, wish.deletes.is_empty()) {
         (Some(_), _) => ensure_changeable,
         (None, false) => ensure_vectors,
         // Preconditions of features on rows are not checked: there are no rows.
         (None, true) => |_| Ok(()),
     };
-    let mut ours = Transaction::try_new(snapshot, operation, gate)?;
+    let mut ours = Transaction::try_new(snapshot, operation, support_check)?;
     ours.options.app_transaction.clone_from(&wish.app);
     ours.options.isolation = wish.isolation;
     if wish.reads_all {

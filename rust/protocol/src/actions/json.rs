@@ -115,9 +115,9 @@ pub fn parse_line(line: &[u8]) -> Result<ActionLine<'_>> {
 
 /// The message of serde with the invalid field, without the line number, which is always 1 here.
 pub(super) fn describe<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
-    let said = error.to_string();
+    let message = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    let what = said.strip_suffix(&place).unwrap_or(&said);
+    let what = message.strip_suffix(&place).unwrap_or(&message);
     let corrupt = Error::new(
         ErrorKind::CorruptLog,
         format!("not a valid action: {what} (byte {})", error.column()),
@@ -255,11 +255,12 @@ mod tests {
             r#"{"metaData":{"id":"a","format":["parquet",{}],"schemaString":"{}","partitionColumns":[]}}"#,
             r#"{"remove":{"path":"a","dataChange":true,"deletionVector":["u","ab",1,36,2]}}"#,
         ] {
-            let said = parse_line(line.as_bytes()).err().map(|error| error.to_string());
+            let message = parse_line(line.as_bytes()).err().map(|error| error.to_string());
             assert!(
-                said.as_ref()
-                    .is_some_and(|said| said.contains("expected an object")),
-                "{line}: {said:?}"
+                message
+                    .as_ref()
+                    .is_some_and(|message| message.contains("expected an object")),
+                "{line}: {message:?}"
             );
         }
         assert!(parse_line(b"\xff").is_err());

@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 /// with the text.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "change", deny_unknown_fields)]
-enum Told {
+enum JsonChange {
     SetProperties {
         values: BTreeMap<String, String>,
     },
@@ -112,22 +112,22 @@ enum Told {
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn changes_from_json(text: &str, types: &[Field]) -> Result<Vec<TableChange>> {
-    let told: Vec<Told> =
+    let given: Vec<JsonChange> =
         serde_json::from_str(text).map_err(|error| wrong(format!("these are no changes: {error}")))?;
-    told.into_iter().map(|told| change_of(told, types)).collect()
+    given.into_iter().map(|given| change_of(given, types)).collect()
 }
 
-fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
+fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
     let column = |text: &str| ColumnName::parse(text);
-    Ok(match told {
-        Told::SetProperties { values } => TableChange::SetProperties(values),
-        Told::UnsetProperties { names, if_absent } => {
+    Ok(match given {
+        JsonChange::SetProperties { values } => TableChange::SetProperties(values),
+        JsonChange::UnsetProperties { names, if_absent } => {
             TableChange::UnsetProperties(names, if_absent_of(&if_absent)?)
         }
-        Told::SetName { name } => TableChange::SetName(name),
-        Told::SetDescription { description } => TableChange::SetDescription(description),
-        Told::AddFeature { name } => TableChange::AddFeature(name),
-        Told::DropFeature {
+        JsonChange::SetName { name } => TableChange::SetName(name),
+        JsonChange::SetDescription { description } => TableChange::SetDescription(description),
+        JsonChange::AddFeature { name } => TableChange::AddFeature(name),
+        JsonChange::DropFeature {
             name,
             truncate_history,
         } => {
@@ -138,8 +138,8 @@ fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
             };
             TableChange::DropFeature(name, traces)
         }
-        Told::UpgradeProtocol { reader, writer } => TableChange::Upgrade(reader, writer),
-        Told::AddColumn {
+        JsonChange::UpgradeProtocol { reader, writer } => TableChange::Upgrade(reader, writer),
+        JsonChange::AddColumn {
             name,
             r#type,
             comment,
@@ -157,9 +157,9 @@ fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
                 place: place_of(after, first)?.unwrap_or(Place::Last),
             }
         }
-        Told::RenameColumn { column: name, to } => TableChange::RenameColumn(column(&name)?, to),
-        Told::DropColumn { column: name } => TableChange::DropColumn(column(&name)?),
-        Told::MoveColumn {
+        JsonChange::RenameColumn { column: name, to } => TableChange::RenameColumn(column(&name)?, to),
+        JsonChange::DropColumn { column: name } => TableChange::DropColumn(column(&name)?),
+        JsonChange::MoveColumn {
             column: name,
             after,
             first,
@@ -168,7 +168,7 @@ fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
                 .ok_or_else(|| wrong(format!("the position of the column {name} is missing")))?;
             TableChange::MoveColumn(column(&name)?, place)
         }
-        Told::ChangeType { column: name, r#type } => {
+        JsonChange::ChangeType { column: name, r#type } => {
             let field = field_of(&name, told_type(types, r#type)?)?;
             let DataType::Primitive(to) = field.data_type else {
                 return Err(wrong(format!(
@@ -179,32 +179,32 @@ fn change_of(told: Told, types: &[Field]) -> Result<TableChange> {
             };
             TableChange::ChangeType(column(&name)?, to)
         }
-        Told::DropNotNull { column: name } => TableChange::DropNotNull(column(&name)?),
-        Told::SetDefault {
+        JsonChange::DropNotNull { column: name } => TableChange::DropNotNull(column(&name)?),
+        JsonChange::SetDefault {
             column: name,
             expression,
         } => TableChange::SetDefault(column(&name)?, expression),
-        Told::SetComment {
+        JsonChange::SetComment {
             column: name,
             comment,
         } => TableChange::SetComment(column(&name)?, comment),
-        Told::AddConstraint { name, expression } => TableChange::AddConstraint { name, expression },
-        Told::DropConstraint { name, if_absent } => {
+        JsonChange::AddConstraint { name, expression } => TableChange::AddConstraint { name, expression },
+        JsonChange::DropConstraint { name, if_absent } => {
             TableChange::DropConstraint(name, if_absent_of(&if_absent)?)
         }
-        Told::ClusterBy { columns } => {
+        JsonChange::ClusterBy { columns } => {
             let columns = columns.iter().map(|name| column(name));
             TableChange::SetClustering(columns.collect::<Result<_>>()?)
         }
-        Told::SetDomain {
+        JsonChange::SetDomain {
             domain,
             configuration,
         } => TableChange::SetDomain {
             domain,
             configuration,
         },
-        Told::RemoveDomain { domain } => TableChange::RemoveDomain(domain),
-        Told::MergeSchema { r#type } => TableChange::MergeSchema(schema_of(told_type(types, r#type)?)?),
+        JsonChange::RemoveDomain { domain } => TableChange::RemoveDomain(domain),
+        JsonChange::MergeSchema { r#type } => TableChange::MergeSchema(schema_of(told_type(types, r#type)?)?),
     })
 }
 
@@ -215,8 +215,8 @@ fn told_type(types: &[Field], place: usize) -> Result<&Field> {
 }
 
 /// A column with this name and the type of an Arrow field.
-fn field_of(name: &str, told: &Field) -> Result<StructField> {
-    let named = told.clone().with_name(name);
+fn field_of(name: &str, given: &Field) -> Result<StructField> {
+    let named = given.clone().with_name(name);
     let mut schema = schema_from_arrow(&Schema::new(vec![named]))?;
     schema
         .fields
@@ -225,8 +225,8 @@ fn field_of(name: &str, told: &Field) -> Result<StructField> {
 }
 
 /// The columns of a schema, which is passed as one struct field.
-fn schema_of(told: &Field) -> Result<StructType> {
-    match told.data_type() {
+fn schema_of(given: &Field) -> Result<StructType> {
+    match given.data_type() {
         ArrowType::Struct(fields) => schema_from_arrow(&Schema::new(fields.clone())),
         other => Err(wrong(format!("a schema is expected, not the type {other}"))),
     }

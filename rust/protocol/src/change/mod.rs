@@ -1,15 +1,15 @@
 //! Changes of a table that affect no rows: each returns a new configuration or an error.
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*. This module reads no files;
-//! [`duties`] returns the preconditions of a change on existing files.
+//! [`preconditions`] returns the preconditions of a change on existing files.
 
 mod clustering;
 mod columns;
 mod created;
 mod depends;
 mod domains;
-mod duties;
 mod from_json;
+mod preconditions;
 mod replaced;
 mod sound;
 #[cfg(test)]
@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 pub use crate::if_absent::IfAbsent;
 pub use crate::moment::Moment;
 pub use created::created;
-pub use duties::{Duty, duties};
 pub use from_json::changes_from_json;
+pub use preconditions::{Precondition, preconditions};
 pub use replaced::replaced;
 
 use crate::TableConfiguration;

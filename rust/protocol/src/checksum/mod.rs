@@ -105,11 +105,11 @@ impl VersionChecksum {
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let Whole(spelled) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let said = format!("the version checksum cannot be read: {}", error.inner());
+            let message = format!("the version checksum cannot be read: {}", error.inner());
             if error.path().iter().next().is_some() {
-                corrupt(error.path().to_string(), said)
+                corrupt(error.path().to_string(), message)
             } else {
-                unreadable(said)
+                unreadable(message)
             }
         })?;
         deserializer.end().map_err(|error| {

@@ -243,13 +243,13 @@ fn every_field_is_compared_and_named() -> Result<()> {
         ),
     ];
     let checksum = parse(&whole())?;
-    for (change, said) in changes {
+    for (change, message) in changes {
         let mut log = Log::of(checksum.clone()).ok_or_else(missing)?;
         change(&mut log);
         let found = log.disagreements(&checksum);
-        assert!(found.iter().any(|line| line == said), "{said}: {found:?}");
+        assert!(found.iter().any(|line| line == message), "{message}: {found:?}");
     }
-    for (change, said) in [
+    for (change, message) in [
         (
             (|log| {
                 log.files.extend(log.files.first().cloned().map(|add| Add {
@@ -275,7 +275,10 @@ fn every_field_is_compared_and_named() -> Result<()> {
         let mut log = Log::of(checksum.clone()).ok_or_else(missing)?;
         change(&mut log);
         let found = log.disagreements(&checksum);
-        assert!(found.iter().any(|line| line.contains(said)), "{said}: {found:?}");
+        assert!(
+            found.iter().any(|line| line.contains(message)),
+            "{message}: {found:?}"
+        );
     }
     Ok(())
 }
@@ -290,7 +293,9 @@ fn a_checksum_of_another_commit_says_only_that() -> Result<()> {
     let found = log.disagreements(&checksum);
     assert_eq!(found.len(), 1);
     assert!(
-        found.iter().all(|said| said.starts_with("txnId is \"attempt\"")),
+        found
+            .iter()
+            .all(|message| message.starts_with("txnId is \"attempt\"")),
         "{found:?}"
     );
     log.txn_id = None;

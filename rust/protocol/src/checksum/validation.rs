@@ -11,7 +11,7 @@ use crate::schema::StructType;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     field: &'static str,
-    said: String,
+    message: String,
 }
 
 impl Disagreement {
@@ -24,7 +24,7 @@ impl Disagreement {
 
 impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)
+        f.write_str(&self.message)
     }
 }
 
@@ -32,10 +32,10 @@ impl fmt::Display for Disagreement {
 struct Found(Vec<Disagreement>);
 
 impl Found {
-    fn say(&mut self, field: &'static str, said: impl Into<String>) {
+    fn say(&mut self, field: &'static str, message: impl Into<String>) {
         self.0.push(Disagreement {
             field,
-            said: said.into(),
+            message: message.into(),
         });
     }
 

@@ -53,8 +53,8 @@ impl VersionChecksum {
             return Err(uncountable("the files are not as many as the version says"));
         }
         let in_commit_timestamp = if has_in_commit_timestamps(state.protocol, state.metadata) {
-            let said = "the version's in-commit timestamp is not known, and the table has them enabled";
-            Some(state.in_commit_timestamp.ok_or_else(|| uncountable(said))?)
+            let message = "the version's in-commit timestamp is not known, and the table has them enabled";
+            Some(state.in_commit_timestamp.ok_or_else(|| uncountable(message))?)
         } else {
             None
         };

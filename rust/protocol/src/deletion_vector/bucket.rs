@@ -108,10 +108,10 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
             return Err("the keys of containers do not ascend".to_owned());
         }
         if let Some(offset) = offsets.next() {
-            let (said, is) = (u32::from_le_bytes(*offset), start.len() - bytes.len());
-            if usize::try_from(said) != Ok(is) {
+            let (stated, is) = (u32::from_le_bytes(*offset), start.len() - bytes.len());
+            if usize::try_from(stated) != Ok(is) {
                 return Err(format!(
-                    "a container is said to start at byte {said} and starts at {is}"
+                    "a container is said to start at byte {stated} and starts at {is}"
                 ));
             }
         }

@@ -68,9 +68,9 @@ pub fn check_version(beginning: &[u8]) -> Result<()> {
 pub fn unframe<'a>(frame: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]> {
     let in_size = |what: String| wrong("deletionVector.sizeInBytes", &what);
     let mut bytes = Bytes(frame);
-    let (size, said) = (bytes.u32_be("its size").map_err(in_size)?, descriptor.size()?);
-    if u64::from(size) != said {
-        let what = format!("its file says that it takes {size} bytes, and the log says {said}");
+    let (size, stated) = (bytes.u32_be("its size").map_err(in_size)?, descriptor.size()?);
+    if u64::from(size) != stated {
+        let what = format!("its file says that it takes {size} bytes, and the log says {stated}");
         return Err(in_size(what));
     }
     let size = usize::try_from(size).unwrap_or(usize::MAX);

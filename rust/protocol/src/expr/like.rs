@@ -11,7 +11,7 @@ enum Piece {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LikePattern {
     /// The parts between the `%`, at least one; each is matched after the previous one.
-    stretches: Vec<Vec<Piece>>,
+    row_ranges: Vec<Vec<Piece>>,
 }
 
 /// The equivalent of a simple pattern.
@@ -33,7 +33,7 @@ impl LikePattern {
     /// # Ok::<(), &'static str>(())
     /// ```
     pub fn parse(pattern: &str, escape: char) -> Result<Self, &'static str> {
-        let mut stretches = Vec::new();
+        let mut row_ranges = Vec::new();
         let mut stretch = Vec::new();
         let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
@@ -48,28 +48,28 @@ impl LikePattern {
                     None => return Err("a pattern does not end with its escape"),
                 }
             } else if c == '%' {
-                stretches.push(std::mem::take(&mut stretch));
+                row_ranges.push(std::mem::take(&mut stretch));
             } else {
                 stretch.push(if c == '_' { Piece::One } else { Piece::Char(c) });
             }
         }
-        stretches.push(stretch);
+        row_ranges.push(stretch);
         // Consecutive `%` are equivalent to one.
-        let last = stretches.len() - 1;
+        let last = row_ranges.len() - 1;
         let mut position = 0;
-        stretches.retain(|stretch| {
+        row_ranges.retain(|stretch| {
             let keep = position == 0 || position == last || !stretch.is_empty();
             position += 1;
             keep
         });
-        Ok(Self { stretches })
+        Ok(Self { row_ranges })
     }
 
     /// Whether the complete text matches this pattern.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        let [first, middle @ .., last] = self.stretches.as_slice() else {
-            let whole = self.stretches.first().and_then(|stretch| begins(stretch, text));
+        let [first, middle @ .., last] = self.row_ranges.as_slice() else {
+            let whole = self.row_ranges.first().and_then(|stretch| begins(stretch, text));
             return whole.is_some_and(str::is_empty);
         };
         let Some(mut rest) = begins(first, text) else {
@@ -101,7 +101,7 @@ impl LikePattern {
     /// The prefix of every match.
     #[must_use]
     pub fn prefix(&self) -> String {
-        self.stretches
+        self.row_ranges
             .first()
             .map(|stretch| plain(stretch))
             .unwrap_or_default()
@@ -109,10 +109,10 @@ impl LikePattern {
 
     /// The equivalent test without a pattern, if there is one.
     pub(super) fn simple(&self) -> Option<Simple> {
-        if self.stretches.iter().flatten().any(|piece| *piece == Piece::One) {
+        if self.row_ranges.iter().flatten().any(|piece| *piece == Piece::One) {
             return None;
         }
-        let texts: Vec<String> = self.stretches.iter().map(|stretch| plain(stretch)).collect();
+        let texts: Vec<String> = self.row_ranges.iter().map(|stretch| plain(stretch)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         Some(match texts.as_slice() {
             [text] => Simple::Equal((*text).to_owned()),
@@ -127,7 +127,7 @@ impl LikePattern {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (index, stretch) in self.stretches.iter().enumerate() {
+        for (index, stretch) in self.row_ranges.iter().enumerate() {
             if index > 0 {
                 text.push('%');
             }

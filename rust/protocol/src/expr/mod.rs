@@ -22,12 +22,12 @@ mod moments;
 mod parse;
 mod place;
 mod predicate;
+#[cfg(test)]
+mod reference;
 mod scalar;
 mod texts;
 mod time;
 mod time_reader;
-#[cfg(test)]
-mod twin;
 mod values;
 mod zones;
 

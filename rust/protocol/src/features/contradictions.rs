@@ -5,14 +5,15 @@
 
 use std::fmt;
 
-use super::table::{Feature, Kind, feature};
+use super::row::{Feature, Kind};
+use super::table::feature;
 use crate::actions::Protocol;
 
 /// A requirement of a feature that the protocol does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     feature: String,
-    said: String,
+    message: String,
 }
 
 impl Contradiction {
@@ -25,7 +26,11 @@ impl Contradiction {
 
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the protocol has the feature {}, {}", self.feature, self.said)
+        write!(
+            f,
+            "the protocol has the feature {}, {}",
+            self.feature, self.message
+        )
     }
 }
 
@@ -49,10 +54,10 @@ pub fn contradictions(protocol: &Protocol) -> Vec<Contradiction> {
     // Reader version 2 implies column mapping without a list.
     let implied = |row: &Feature| row.legacy.0 > 0 && row.legacy.0 == protocol.min_reader_version;
     let mut found: Vec<Contradiction> = Vec::new();
-    let mut say = |name: &str, said: String| {
+    let mut say = |name: &str, message: String| {
         found.push(Contradiction {
             feature: name.to_owned(),
-            said,
+            message,
         });
     };
     for name in readers.iter().filter(|name| !writers.contains(name)) {
@@ -112,8 +117,8 @@ mod tests {
     use super::*;
     use crate::samples::protocol;
 
-    fn said(protocol: &Protocol) -> Vec<String> {
-        let strip = |line: &Contradiction| format!("{} {}", line.feature(), line.said);
+    fn message(protocol: &Protocol) -> Vec<String> {
+        let strip = |line: &Contradiction| format!("{} {}", line.feature(), line.message);
         contradictions(protocol).iter().map(strip).collect()
     }
 
@@ -129,11 +134,11 @@ mod tests {
     fn a_feature_that_needs_another_says_so() {
         for name in ["clustering", "rowTracking"] {
             assert_eq!(
-                said(&protocol(1, 7, &[name])),
+                message(&protocol(1, 7, &[name])),
                 [format!("{name} which needs domainMetadata")]
             );
             assert!(
-                said(&protocol(1, 7, &[name, "domainMetadata"])).is_empty(),
+                message(&protocol(1, 7, &[name, "domainMetadata"])).is_empty(),
                 "{name}"
             );
         }
@@ -145,20 +150,21 @@ mod tests {
     fn iceberg_compatibility_needs_column_mapping_on_both_sides() {
         for name in ["icebergCompatV1", "icebergCompatV2"] {
             let needs = [format!("{name} which needs columnMapping")];
-            assert!(said(&writer_only(2, &[name, "columnMapping"])).is_empty());
+            assert!(message(&writer_only(2, &[name, "columnMapping"])).is_empty());
             let mut listed = protocol(3, 7, &["columnMapping"]);
             listed.writer_features = Some(vec!["columnMapping".to_owned(), name.to_owned()]);
-            assert!(said(&listed).is_empty());
-            assert_eq!(said(&writer_only(1, &[name])), needs);
-            assert_eq!(said(&writer_only(2, &[name])), needs);
-            assert!(said(&writer_only(3, &[name, "columnMapping"])).contains(&needs.concat()));
+            assert!(message(&listed).is_empty());
+            assert_eq!(message(&writer_only(1, &[name])), needs);
+            assert_eq!(message(&writer_only(2, &[name])), needs);
+            assert!(message(&writer_only(3, &[name, "columnMapping"])).contains(&needs.concat()));
         }
         let mut both = writer_only(2, &["icebergCompatV1", "columnMapping", "deletionVectors"]);
         assert!(
-            said(&both).contains(&"icebergCompatV1 which cannot be together with deletionVectors".to_owned())
+            message(&both)
+                .contains(&"icebergCompatV1 which cannot be together with deletionVectors".to_owned())
         );
         both.writer_features = Some(vec!["icebergCompatV2".to_owned(), "columnMapping".to_owned()]);
-        assert!(said(&both).is_empty());
+        assert!(message(&both).is_empty());
     }
 
     /// protocol: deletion-vectors.1, deletion-vectors.2, v2-checkpoint-table-feature.1, vacuum-protocol-check.1
@@ -170,31 +176,31 @@ mod tests {
             "vacuumProtocolCheck",
             "timestampNtz",
         ] {
-            assert!(said(&protocol(3, 7, &[name])).is_empty(), "{name}");
+            assert!(message(&protocol(3, 7, &[name])).is_empty(), "{name}");
             for one_sided in [
                 writer_only(1, &[name]),
                 writer_only(2, &[name]),
                 writer_only(3, &[name]),
             ] {
                 assert_eq!(
-                    said(&one_sided),
+                    message(&one_sided),
                     [format!("{name} which binds readers and is not listed for them")]
                 );
             }
             let mut readers = protocol(3, 7, &[name]);
             readers.writer_features = Some(Vec::new());
             assert_eq!(
-                said(&readers),
+                message(&readers),
                 [format!("{name} which is listed for readers and not for writers")]
             );
         }
         assert_eq!(
-            said(&protocol(3, 7, &["appendOnly"])),
+            message(&protocol(3, 7, &["appendOnly"])),
             ["appendOnly which binds no readers and is listed for them"]
         );
-        assert!(said(&protocol(3, 7, &["fromTheFuture"])).is_empty());
+        assert!(message(&protocol(3, 7, &["fromTheFuture"])).is_empty());
         for (reader, writer) in [(1, 1), (1, 2), (1, 6), (2, 5), (2, 6)] {
-            assert!(said(&protocol(reader, writer, &[])).is_empty());
+            assert!(message(&protocol(reader, writer, &[])).is_empty());
         }
     }
 }

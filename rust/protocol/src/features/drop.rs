@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::drop_rule::PROTECTED_BEFORE;
-use super::table::{FEATURES, Feature, feature};
-use super::upgrade::{known, listed, names_in, versions_for, with_features};
+use super::row::Feature;
+use super::table::{FEATURES, feature};
+use super::upgrade::{known, legacy_reader, listed, names_in, versions_for, with_features};
 use super::use_in_table::is_true;
 use crate::TableConfiguration;
 use crate::actions::Protocol;
@@ -26,7 +27,7 @@ pub enum Traces {
 }
 
 /// Returns the configuration of a table without a feature. Nothing in the configuration may use it; the
-/// caller verifies that no file uses it ([`crate::change::duties`] lists where to check).
+/// caller verifies that no file uses it ([`crate::change::preconditions`] lists where to check).
 ///
 /// If old versions use the feature and a client without it would read them incorrectly, the feature
 /// `checkpointProtection` is added: only writers that support what was used may then write or delete
@@ -72,9 +73,9 @@ pub fn drop_feature(
         let message = format!("the feature {} is in use by {user}", row.name);
         return refused(message, "undo that first: then the feature can be dropped");
     }
-    if row.name == "checkpointProtection" && traces == Traces::InHistory {
+    if drop.needs_truncated_history && traces == Traces::InHistory {
         return refused(
-            "the feature checkpointProtection protects a history that is still there".to_owned(),
+            format!("the feature {} protects history that still exists", row.name),
             &format!("truncate the history up to the version in {PROTECTED_BEFORE}"),
         );
     }
@@ -153,7 +154,7 @@ fn without(protocol: &Protocol, row: &Feature) -> Protocol {
             made.writer_features = Some(writers);
         }
         match keep(&protocol.reader_features) {
-            Some(readers) if readers.iter().any(|name| name != "columnMapping") => {
+            Some(readers) if readers.iter().any(|name| legacy_reader(name) == 0) => {
                 made.min_reader_version = 3;
                 made.reader_features = Some(readers);
             }

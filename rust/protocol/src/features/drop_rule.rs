@@ -7,13 +7,30 @@ use crate::schema::{PrimitiveType, StructType};
 
 pub(super) const PROTECTED_BEFORE: &str = "delta.requireCheckpointProtectionBeforeVersion";
 
+/// How files or checkpoints show that they use a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// Only files that were written under such a schema or property use it.
+    Schema,
+    /// Files have deletion vectors.
+    DeletionVectors,
+    /// Files have row ids.
+    RowIds,
+    /// The newest checkpoint is a V2 checkpoint.
+    Checkpoints,
+    /// Files may have shredded variants, which only their Parquet schemas show.
+    ShreddedVariants,
+}
+
 /// How a feature is dropped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drop {
     /// Whether a client without the feature would read the history incorrectly.
     pub(super) protects_history: bool,
-    /// Whether files show that they use the feature.
-    pub(super) in_files: bool,
+    /// Whether the history must be truncated first.
+    pub(super) needs_truncated_history: bool,
+    /// How files show that they use the feature; `None` if they do not.
+    pub(super) in_files: Option<FileUse>,
     /// Returns what must be removed first, if anything, besides the feature's own property.
     pub(super) in_use: fn(&TableConfiguration, &StructType) -> Option<String>,
     /// Properties and domains that have no meaning without it, besides its own property.
@@ -28,16 +45,17 @@ impl Drop {
     pub(super) const fn if_unused(in_use: fn(&TableConfiguration, &StructType) -> Option<String>) -> Self {
         Self {
             protects_history: false,
-            in_files: false,
+            needs_truncated_history: false,
+            in_files: None,
             in_use,
             properties: &[],
             domains: &[],
         }
     }
 
-    pub(super) const fn seen_in_files(self) -> Self {
+    pub(super) const fn seen_in_files(self, files: FileUse) -> Self {
         Self {
-            in_files: true,
+            in_files: Some(files),
             ..self
         }
     }

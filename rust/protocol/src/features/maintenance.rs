@@ -3,8 +3,9 @@
 //! Protocol: *Writer Version Requirements*, *Table Features*, *Maintenance Operations on Catalog-managed
 //! Tables*.
 
+use super::row::{Support, Verb};
 use super::support::{LogTail, ensure_openable, refuse, unknown_version};
-use super::table::{Support, Verb, feature};
+use super::table::feature;
 use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// A log maintenance operation.
@@ -55,7 +56,7 @@ pub fn ensure_maintainable(table: &TableConfiguration, what: Maintenance) -> Res
     refused.sort_unstable();
     refused.dedup();
     refuse(&refused, "maintain")?;
-    let managed = named().find(|name| feature(name).is_some_and(|known| known.name == "catalogManaged"));
+    let managed = named().find(|name| feature(name).is_some_and(|known| known.cleaned_up_by_catalog));
     match managed {
         Some(name) if what == Maintenance::MetadataCleanup => Err(Error::new(
             ErrorKind::UnsupportedFeature,

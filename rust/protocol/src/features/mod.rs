@@ -8,6 +8,7 @@ mod drop_rule;
 mod maintenance;
 mod page;
 mod removal;
+mod row;
 mod support;
 mod table;
 #[cfg(test)]
@@ -17,13 +18,15 @@ mod use_in_table;
 
 pub use contradictions::{Contradiction, contradictions};
 pub use drop::{Traces, drop_feature};
+pub use drop_rule::FileUse;
 pub use maintenance::{Maintenance, ensure_maintainable};
 pub use page::features_page;
 pub use removal::{ensure_removable, ensure_vectors_writable};
+pub use row::{CompatibleIf, Feature, Kind, Support, Verb, VerbSupport};
 pub use support::{
     LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
     supports_for_writers,
 };
-pub use table::{FEATURES, Feature, Kind, Support, Verb, VerbSupport, feature};
+pub use table::{FEATURES, feature};
 pub(crate) use upgrade::names_in;
 pub use upgrade::{needed_features, upgraded, with_features};

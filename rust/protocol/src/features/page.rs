@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::table::{FEATURES, Feature, Kind, Support};
+use super::row::{Feature, Kind, Support};
+use super::table::FEATURES;
 
 /// The page, as Markdown. `cargo run --package deltaic-protocol --example features_page` prints it.
 #[must_use]

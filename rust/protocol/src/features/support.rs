@@ -1,6 +1,7 @@
 //! The support check. It fails closed: anything that is not known to be supported is refused by name.
 
-use super::table::{FEATURES, Kind, Support, Verb, feature};
+use super::row::{Kind, Support, Verb};
+use super::table::{FEATURES, feature};
 use crate::actions::Protocol;
 use crate::column_mapping;
 use crate::schema::StructType;
@@ -114,8 +115,7 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
                     .any(|listed| listed == name)
             })
             .filter(|name| {
-                feature(name)
-                    .is_some_and(|known| known.kind == Kind::ReaderWriter && known.name != "columnMapping")
+                feature(name).is_some_and(|known| known.kind == Kind::ReaderWriter && known.legacy.0 == 0)
             }),
     );
     Ok(names)

@@ -39,7 +39,7 @@ fn refused(result: Result<()>) -> Option<String> {
 
 /// protocol: table-features.3, table-features.4, supported-features.1
 #[test]
-fn the_gate_fails_closed() -> Result<()> {
+fn an_unsupported_feature_is_refused() -> Result<()> {
     let plain = metadata(PLAIN, &[]);
     let read = |protocol: &Protocol| refused(ensure_readable(&samples::table(protocol, &plain)));
     assert_eq!(read(&protocol(1, 2, &[])), None);

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::contradictions::has;
-use super::table::{FEATURES, Feature, Kind, feature};
+use super::row::{Feature, Kind};
+use super::table::{FEATURES, feature};
 use super::use_in_table::is_true;
 use crate::actions::{Metadata, Protocol};
 use crate::error::nearest;
@@ -218,14 +219,19 @@ pub(super) fn versions_for(all: &BTreeSet<String>, least: &Protocol) -> Option<P
         })
 }
 
+/// The legacy reader version that implies a feature; 0 if none does.
+pub(super) fn legacy_reader(name: &str) -> i32 {
+    feature(name).map_or(0, |row| row.legacy.0)
+}
+
 /// Lists these features, with the lowest possible reader version that is not below a minimum.
 pub(super) fn listed(all: &BTreeSet<String>, least_reader: i32) -> Protocol {
     let binds = |name: &str| feature(name).is_some_and(|row| row.kind == Kind::ReaderWriter);
     let readers: Vec<String> = all.iter().filter(|name| binds(name)).cloned().collect();
-    // Reader version 2 implies column mapping without a list.
+    // A legacy reader version implies its feature without a list.
     let reader = match readers.as_slice() {
         [] => least_reader,
-        [only] if only == "columnMapping" => least_reader.max(2),
+        [only] if legacy_reader(only) > 0 => least_reader.max(legacy_reader(only)),
         _ => 3,
     };
     Protocol {

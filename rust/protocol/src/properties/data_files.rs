@@ -178,7 +178,7 @@ mod tests {
     /// protocol: beyond:parquet.1
     #[test]
     fn what_is_said_is_understood() {
-        let said = form(&[
+        let form_of_files = form(&[
             ("delta.parquet.compression.codec", "LZ4_raw"),
             ("delta.parquet.format.version", "2.12.0"),
             ("delta.targetFileSize", "100mb"),
@@ -192,7 +192,7 @@ mod tests {
             random_prefix: Some(2),
             string_prefix: 7,
         };
-        assert_eq!(said.unwrap(), expected);
+        assert_eq!(form_of_files.unwrap(), expected);
         let long = [
             ("delta.randomizeFilePrefixes", "true"),
             ("delta.randomPrefixLength", "9000000000"),

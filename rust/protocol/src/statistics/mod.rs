@@ -28,6 +28,6 @@ pub use text::{Statistics, num_records};
 pub use times::{Cut, day_text, time_text};
 
 #[cfg(test)]
-mod structs_tests;
+mod reference_tests;
 #[cfg(test)]
-mod twins;
+mod structs_tests;

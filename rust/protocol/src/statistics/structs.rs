@@ -54,10 +54,10 @@ impl StatisticsColumns {
 }
 
 /// Bounds are tight by default; NULL for a file without statistics.
-fn tight_bounds(parsed: &StructArray, said: Option<&ArrayRef>) -> ArrayRef {
-    let said = said.and_then(|said| said.as_boolean_opt());
-    let tight = |row: usize| match said {
-        Some(said) if said.is_valid(row) => said.value(row),
+fn tight_bounds(parsed: &StructArray, recorded: Option<&ArrayRef>) -> ArrayRef {
+    let recorded = recorded.and_then(|recorded| recorded.as_boolean_opt());
+    let tight = |row: usize| match recorded {
+        Some(recorded) if recorded.is_valid(row) => recorded.value(row),
         _ => true,
     };
     let rows: BooleanArray = (0..parsed.len())

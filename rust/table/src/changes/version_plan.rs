@@ -47,7 +47,8 @@ pub(super) fn plan_version(
         (COMMIT_VERSION.to_owned(), Some(commit.version.to_string())),
         (COMMIT_TIMESTAMP.to_owned(), Some(time)),
     ];
-    let context = |columns: &FileColumns, told: &[&str]| Arc::new(context_of(base, columns, told));
+    let context =
+        |columns: &FileColumns, added_columns: &[&str]| Arc::new(context_of(base, columns, added_columns));
     if !commit.cdc.is_empty() && !infer {
         let context = context(now, &[COMMIT_VERSION, COMMIT_TIMESTAMP]);
         let task = |cdc: Cdc| ScanTask {
@@ -70,10 +71,10 @@ pub(super) fn plan_version(
             cancels: false,
         });
     }
-    let told = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
+    let added_columns = [CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP];
     let tracked = before.row_columns.is_some() && before.row_columns == now.row_columns;
     let row_columns = now.row_columns.clone().filter(|_| tracked);
-    let (before, now) = (context(before, &told), context(now, &told));
+    let (before, now) = (context(before, &added_columns), context(now, &added_columns));
     let task =
         |context: &Arc<ScanContext>, file: &ChangedFile, change: &str, selection: Selection| ScanTask {
             context: Arc::clone(context),
@@ -178,15 +179,15 @@ pub(super) fn base_context(
     }
 }
 
-/// Returns the context of tasks that read files written under one configuration. `told` names columns whose values are in the task, as
+/// Returns the context of tasks that read files written under one configuration. `reported` names columns whose values are in the task, as
 /// partition values are.
-pub(super) fn context_of(base: &ScanContext, columns: &FileColumns, told: &[&str]) -> ScanContext {
+pub(super) fn context_of(base: &ScanContext, columns: &FileColumns, added_columns: &[&str]) -> ScanContext {
     let mut context = base.clone();
     context.column_mapping = columns.column_mapping;
     if let Some(schema) = &columns.schema {
         // The same columns, under other names in the files.
-        let told = context.table_schema.fields.iter().skip(schema.fields.len());
-        let fields = schema.fields.iter().chain(told).cloned();
+        let added_columns = context.table_schema.fields.iter().skip(schema.fields.len());
+        let fields = schema.fields.iter().chain(added_columns).cloned();
         let whole = StructType {
             fields: fields.collect(),
         };
@@ -202,7 +203,7 @@ pub(super) fn context_of(base: &ScanContext, columns: &FileColumns, told: &[&str
     context.partition_columns = columns.partition_columns.clone();
     context
         .partition_columns
-        .extend(told.iter().map(|name| (*name).to_owned()));
+        .extend(added_columns.iter().map(|name| (*name).to_owned()));
     context
 }
 

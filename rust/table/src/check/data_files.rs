@@ -93,9 +93,9 @@ pub(super) async fn examine(
     if listed.unreferenced > 0 && examination.examined.live_files.is_some() {
         let (files, bytes) = (listed.unreferenced, listed.unreferenced_bytes);
         let named = if files == 1 { "file is" } else { "files are" };
-        let said =
+        let message =
             format!("{files} {named} not named by the table's log, as far as it goes back ({bytes} bytes)");
-        findings.add(Finding::new(&UNREFERENCED_FILES, said));
+        findings.add(Finding::new(&UNREFERENCED_FILES, message));
     }
     examination.findings = findings;
 }
@@ -245,7 +245,7 @@ async fn examine_vectors(
             None => location.store().head(place).await.map(|found| found.size),
         };
         let name = place.filename().unwrap_or_default();
-        let said = match size {
+        let message = match size {
             Ok(size) if size >= vector.end => continue,
             Ok(size) => format!(
                 "the deletion vector's file {name} has {size} bytes, and {} are needed",
@@ -260,7 +260,7 @@ async fn examine_vectors(
                 continue;
             }
         };
-        findings.add(Finding::new(&MISSING_DELETION_VECTOR, said).at(vector.of.as_str()));
+        findings.add(Finding::new(&MISSING_DELETION_VECTOR, message).at(vector.of.as_str()));
     }
 }
 
@@ -286,19 +286,19 @@ async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -
     };
     let mut found = Vec::new();
     if u64::try_from(file.size) != Ok(size) {
-        let said = format!("the file has {size} bytes, and the log says {}", file.size);
-        found.push(here(Finding::new(&OTHER_FILE_SIZE, said).in_field("add.size")));
+        let message = format!("the file has {size} bytes, and the log says {}", file.size);
+        found.push(here(Finding::new(&OTHER_FILE_SIZE, message).in_field("add.size")));
     }
     match rows_of(location.store(), &file.place, size).await {
         Err(why) => {
-            let said = format!("the footer cannot be read: {why}");
-            found.push(here(Finding::new(&DAMAGED_DATA_FILE, said)));
+            let message = format!("the footer cannot be read: {why}");
+            found.push(here(Finding::new(&DAMAGED_DATA_FILE, message)));
         }
         Ok(rows) => {
-            if let Some(said) = file.num_records.filter(|said| *said != rows) {
-                let said = format!("the file has {rows} rows, and numRecords is {said}");
+            if let Some(message) = file.num_records.filter(|message| *message != rows) {
+                let message = format!("the file has {rows} rows, and numRecords is {message}");
                 found.push(here(
-                    Finding::new(&OTHER_ROW_COUNT, said).in_field("stats.numRecords"),
+                    Finding::new(&OTHER_ROW_COUNT, message).in_field("stats.numRecords"),
                 ));
             }
         }

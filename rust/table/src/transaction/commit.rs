@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{
-    Committed, DecidedBy, Gate, Operation, OperationDetails, Planned, StagedFiles, Transaction, Vectors,
-    describe,
+    Committed, DecidedBy, Operation, OperationDetails, Planned, StagedFiles, SupportCheck, Transaction,
+    Vectors, describe,
 };
 use deltaic_protocol::Result;
 use deltaic_protocol::features::{
@@ -70,8 +70,8 @@ impl TableTransaction {
             return Ok(None);
         }
         self.same_rows.ensure().map_err(|error| self.located(error))?;
-        let ((operation, details), gate) = (self.describe(), self.gate());
-        let mut transaction = Transaction::try_new(snapshot, operation, gate)?;
+        let ((operation, details), support_check) = (self.describe(), self.support_check());
+        let mut transaction = Transaction::try_new(snapshot, operation, support_check)?;
         transaction.details = details;
         transaction.read = self.read.clone();
         transaction.proposal = std::mem::take(&mut self.proposal);
@@ -89,7 +89,7 @@ impl TableTransaction {
     }
 
     /// Returns the support check for the staged changes.
-    fn gate(&self) -> Gate {
+    fn support_check(&self) -> SupportCheck {
         let mut removes = self.proposal.removes.iter();
         if !self.altered.is_empty() && !self.has_files() {
             return ensure_changeable;

@@ -185,9 +185,9 @@ impl GivenFile {
     /// Rewords an error about a path in the log for a given path.
     fn outside(&self, error: &Error) -> Error {
         let why = error.what().rsplit(": ").next().unwrap_or_default();
-        let said = self.wrong(&format!("its path leads out of the table's folder, {why}"));
+        let message = self.wrong(&format!("its path leads out of the table's folder, {why}"));
         match error.kind() {
-            ErrorKind::PathEscape => Error::new(ErrorKind::PathEscape, said.what())
+            ErrorKind::PathEscape => Error::new(ErrorKind::PathEscape, message.what())
                 .with("path", self.path.as_str())
                 .hint("give the path of a file below the table's root, relative to it"),
             ErrorKind::CorruptLog => self.wrong(error.what()),

@@ -21,12 +21,12 @@ impl TableTransaction {
     /// or is already staged; `UnsupportedFeature`.
     pub async fn remove(&mut self, paths: &[String], data_change: bool) -> Result<()> {
         let snapshot = self.snapshot.clone();
-        let gate = if data_change {
+        let support_check = if data_change {
             ensure_removable
         } else {
             ensure_appendable
         };
-        gate(snapshot.configuration()).map_err(|error| self.located(error))?;
+        support_check(snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() || paths.is_empty() {
             return Ok(());
         }

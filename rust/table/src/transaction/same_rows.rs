@@ -64,11 +64,11 @@ impl SameRows {
         if as_many {
             return Ok(());
         }
-        let told = |counted: &Counted| match counted.rows {
+        let described = |counted: &Counted| match counted.rows {
             Some(rows) => format!("{rows} rows"),
             None => format!("{} files of unknown rows", counted.files),
         };
-        let (coming, going) = (told(&self.coming), told(&self.going));
+        let (coming, going) = (described(&self.coming), described(&self.going));
         Err(Error::new(
             ErrorKind::ConstraintViolation,
             format!("without a change of data {going} go and {coming} come, which should be the same rows"),

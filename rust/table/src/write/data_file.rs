@@ -41,8 +41,8 @@ impl DataFile {
         form: &DataFileForm,
         number: usize,
     ) -> Result<Self> {
-        let (compression, said) = packed(form.codec);
-        let name = format!("part-{number:05}-{}.c000{said}.parquet", new_id());
+        let (compression, message) = packed(form.codec);
+        let name = format!("part-{number:05}-{}.c000{message}.parquet", new_id());
         let folder = match form.random_prefix {
             Some(length) => by_chance(length),
             None => folder(

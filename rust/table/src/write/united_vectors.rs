@@ -78,23 +78,23 @@ impl UnitedVectors {
             path: file.path.clone(),
             descriptor: descriptor.clone(),
         };
-        let mut wanted = vec![of(&file.winner)];
+        let mut wanted = vec![of(&file.winning)];
         wanted.extend(file.base.as_ref().map(of));
-        wanted.extend(file.mine.as_ref().map(of));
+        wanted.extend(file.proposed.as_ref().map(of));
         let mut vectors = read_vectors(&self.location, wanted).await?.into_iter();
         let mut next = || {
             vectors
                 .next()
                 .ok_or_else(|| Error::internal("a deletion vector was not read"))
         };
-        let winner = next()?;
+        let winning = next()?;
         let base = file.base.as_ref().map(|_| next()).transpose()?;
         let base = base.unwrap_or_default();
-        let mine = file.mine.as_ref().map(|_| next()).transpose()?;
-        let Some(united) = unite(&base, mine.as_deref(), &winner) else {
+        let proposed = file.proposed.as_ref().map(|_| next()).transpose()?;
+        let Some(united) = unite(&base, proposed.as_deref(), &winning) else {
             return Ok(UnitedVector::Overlap);
         };
-        if mine.is_none() {
+        if proposed.is_none() {
             return Ok(UnitedVector::Untouched);
         }
         if file.is_emptied_by(&united) {

@@ -3,15 +3,15 @@
 //! Coverage-guided: `make fuzz`.
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
-mod law;
+mod invariants;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use deltaic_testkit::hostile::mutation::{Chance, Material};
-use deltaic_testkit::hostile::{dictionary, executions, panics, seeds};
 use deltaic_testkit::test_seed::test_seed;
+use deltaic_testkit::untrusted::mutation::{Chance, Material};
+use deltaic_testkit::untrusted::{dictionary, executions, panics, seeds};
 
-/// Number of trials, unless `HOSTILE_EXECUTIONS` is set.
+/// Number of trials, unless `FUZZ_EXECUTIONS` is set.
 const EXECUTIONS: u64 = 100_000;
 
 /// Maximum length of the fuzz target's input.
@@ -42,7 +42,7 @@ fn arrow_data_are_refused_or_fit() {
 }
 
 fn execute(bytes: &[u8]) {
-    let outcome = catch_unwind(AssertUnwindSafe(|| law::law(bytes)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| invariants::check_invariants(bytes)));
     let ours = panics::take();
     if outcome.is_err() || ours.is_some() {
         let what = ours.or_else(panics::take_others).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Work is proportional to the input: ten times the bytes of a kind take about ten times the allocations, in the
-//! invariants of `deltaic_testkit::hostile`. Counted instead of timed, so repeated searches without allocations are not
+//! invariants of `deltaic_testkit::untrusted`. Counted instead of timed, so repeated searches without allocations are not
 //! detected.
 #![expect(clippy::panic, reason = "a test states what it expects by failing")]
 
@@ -8,7 +8,7 @@ mod shapes;
 use std::alloc::System;
 use std::sync::{Mutex, PoisonError};
 
-use deltaic_testkit::hostile;
+use deltaic_testkit::untrusted;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -24,9 +24,9 @@ struct Work {
     bytes: usize,
 }
 
-fn work(law: fn(&[u8]), bytes: &[u8]) -> Work {
+fn work(check_invariants: fn(&[u8]), bytes: &[u8]) -> Work {
     let region = Region::new(COUNTED);
-    law(bytes);
+    check_invariants(bytes);
     let done = region.change();
     Work {
         times: done.allocations + done.reallocations,
@@ -37,15 +37,15 @@ fn work(law: fn(&[u8]), bytes: &[u8]) -> Work {
 /// Verifies that the work of a target is proportional for each shape of input.
 fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(target) = hostile::named(target) else {
+    let Some(target) = untrusted::named(target) else {
         panic!("there is no target {target}");
     };
     let mut out_of_proportion = Vec::new();
     for shape in shapes {
         let [once, tenfold] = [shape.number, shape.number * 10].map(shape.make);
         // Initializes what is created once per process.
-        (target.law)(&once);
-        let [few, many] = [once, tenfold].map(|bytes| work(target.law, &bytes));
+        (target.check_invariants)(&once);
+        let [few, many] = [once, tenfold].map(|bytes| work(target.check_invariants, &bytes));
         if many.times > shape.growth * few.times || many.bytes > shape.growth * few.bytes {
             out_of_proportion.push(format!("{}: {few:?} becomes {many:?}", shape.name));
         }

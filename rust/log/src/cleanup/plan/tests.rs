@@ -102,9 +102,9 @@ fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
     expected.extend([uuid, part(3, 1, 2), part(3, 2, 2), part(4, 1, 2)]);
     expected.extend([compacted(0, 3), compacted(5, 7)]);
     assert_eq!(names(&plan), expected);
-    let said = plan.to_string();
-    assert!(said.contains("the log is kept from version 5"), "{said}");
-    assert_eq!(said.lines().count(), expected.len() + 1);
+    let message = plan.to_string();
+    assert!(message.contains("the log is kept from version 5"), "{message}");
+    assert_eq!(message.lines().count(), expected.len() + 1);
     Ok(())
 }
 

@@ -180,13 +180,13 @@ fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
     for (start, end) in bounds {
         // A few keys are compared faster than hashed.
         let mut rows = start..end;
-        let twin = if end - start <= 8 {
+        let reference = if end - start <= 8 {
             rows.find(|row| (start..*row).any(|before| keys.value(before) == keys.value(*row)))
         } else {
             many.clear();
             rows.find(|row| !many.insert(keys.value(*row)))
         };
-        if let Some(row) = twin {
+        if let Some(row) = reference {
             let name = camel_case(field.name());
             return Err(damaged(format!("{name} holds {:?} twice", keys.value(row))));
         }

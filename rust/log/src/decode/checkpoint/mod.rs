@@ -92,8 +92,12 @@ impl Checkpoint {
         match &self.path_live_twice {
             None => Ok(()),
             Some(path) => {
-                let message = format!("the checkpoint holds a file twice, with two deletion vectors: {path}");
-                Err(locate(Error::new(ErrorKind::CorruptLog, message), &self.files))
+                let listed_bytes =
+                    format!("the checkpoint holds a file twice, with two deletion vectors: {path}");
+                Err(locate(
+                    Error::new(ErrorKind::CorruptLog, listed_bytes),
+                    &self.files,
+                ))
             }
         }
     }
@@ -318,9 +322,9 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
     let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
     let located = |error: Error| error.with("path", relative.as_str());
     let path = location.below(&relative)?;
-    let said = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
+    let listed_bytes = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
     let store = Arc::clone(location.store());
-    let mut file = ParquetFile::listed(store, path, said).with_tail_guess(FOOTER_BYTES);
+    let mut file = ParquetFile::listed(store, path, listed_bytes).with_tail_guess(FOOTER_BYTES);
     file.fetch_tail().await.map_err(|error| match error {
         object_store::Error::NotFound { .. } => located(
             Error::new(ErrorKind::CorruptLog, "a sidecar of the checkpoint is missing")

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use super::*;
 
 /// A file action as text, and its partition values.
-type Said = (String, Vec<(String, Option<String>)>);
+type Decoded = (String, Vec<(String, Option<String>)>);
 
 /// The result of the reference implementation, in the format of the fast path.
-fn slow(line: &[u8]) -> Option<Said> {
+fn slow(line: &[u8]) -> Option<Decoded> {
     let vector = |vector: &deltaic_protocol::deletion_vector::DescriptorText<'_>| {
         format!(
             "{} {} {:?} {} {}",
@@ -55,7 +55,7 @@ fn slow(line: &[u8]) -> Option<Said> {
     }
 }
 
-fn fast(line: &[u8]) -> Option<Said> {
+fn fast(line: &[u8]) -> Option<Decoded> {
     let mut pairs = Vec::new();
     let parsed = parse_file_line(line, &mut pairs)?;
     let vector = |vector: &Descriptor<'_>| {
@@ -68,7 +68,7 @@ fn fast(line: &[u8]) -> Option<Said> {
             vector.cardinality
         )
     };
-    let said = match parsed {
+    let decoded = match parsed {
         FileLine::Add(add) => format!(
             "add {} {} {} {:?} {:?}",
             add.path,
@@ -90,7 +90,7 @@ fn fast(line: &[u8]) -> Option<Said> {
     let owned = pairs
         .iter()
         .map(|(key, value)| ((*key).to_owned(), value.map(str::to_owned)));
-    Some((said, owned.collect()))
+    Some((decoded, owned.collect()))
 }
 
 const ADD: &str = r#"{"add":{"path":"day=1/a-b.parquet","partitionValues":{"day":"1","x":null},"size":12,"modificationTime":-5,"dataChange":true,"stats":"{\"numRecords\":3,\"minValues\":{\"a\":\"x\\\\y\"}}","tags":{"ZCUBE_ID":"a"},"deletionVector":{"storageType":"u","pathOrInlineDv":"ab^-aqEH.-t@S}K{vb[*k^","offset":4,"sizeInBytes":40,"cardinality":6},"baseRowId":7,"defaultRowCommitVersion":3}}"#;
@@ -122,8 +122,8 @@ proptest! {
             let end = (at + removed).min(line.len());
             line.splice(at..end, inserted.bytes());
         }
-        if let Some(said) = fast(&line) {
-            prop_assert_eq!(Some(said), slow(&line), "{}", String::from_utf8_lossy(&line));
+        if let Some(decoded) = fast(&line) {
+            prop_assert_eq!(Some(decoded), slow(&line), "{}", String::from_utf8_lossy(&line));
         }
     }
 }

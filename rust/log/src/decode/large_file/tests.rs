@@ -10,7 +10,7 @@ use crate::decode::commits::decode_commit;
 use crate::decode::file_batch::StatisticsSource;
 
 /// The paths of the adds, the positions of their statistics, and the number of actions.
-fn said(adds: &[&FileBatch]) -> Vec<(String, u64, u32)> {
+fn message(adds: &[&FileBatch]) -> Vec<(String, u64, u32)> {
     adds.iter()
         .flat_map(|batch| {
             let StatisticsSource::Lines(places) = &batch.statistics else {
@@ -101,7 +101,7 @@ proptest! {
             match (&whole, cut) {
                 (Ok(whole), Ok((table, adds, _))) => {
                     let whole_adds: Vec<&FileBatch> = whole.adds.iter().map(AsRef::as_ref).collect();
-                    prop_assert_eq!(said(&whole_adds), said(&adds.iter().collect::<Vec<_>>()));
+                    prop_assert_eq!(message(&whole_adds), message(&adds.iter().collect::<Vec<_>>()));
                     prop_assert_eq!(&whole.table.txns, &table.txns);
                 }
                 (whole, cut) => prop_assert!(whole.is_err() && cut.is_err(), "{text:?}"),
@@ -120,7 +120,7 @@ fn damage_has_the_line_of_the_whole_file() {
     for piece in [7, 50, 100, 10_000] {
         let cut = Cut { piece, read: 13 };
         let error = runtime.block_on(in_pieces(text.as_bytes(), cut)).err();
-        let said = error.map(|error| error.to_string()).unwrap_or_default();
-        assert!(said.contains("line: 21"), "{piece}: {said}");
+        let message = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("line: 21"), "{piece}: {message}");
     }
 }

@@ -12,18 +12,18 @@ type Parameters = Vec<(&'static str, String)>;
 /// Returns the operation of changes and its parameters: those of a single change, or a list of all changes.
 #[must_use]
 pub fn describe(changes: &[TableChange]) -> (Operation, OperationDetails) {
-    let mut told: Vec<(Operation, Parameters)> = changes.iter().map(one).collect();
-    let (operation, parameters) = match told.len() {
-        1 => told.remove(0),
+    let mut described: Vec<(Operation, Parameters)> = changes.iter().map(one).collect();
+    let (operation, parameters) = match described.len() {
+        1 => described.remove(0),
         _ => {
-            let is_same = told
+            let is_same = described
                 .windows(2)
                 .all(|pair| matches!(pair, [(left, _), (right, _)] if left == right));
-            let name = told
+            let name = described
                 .first()
                 .filter(|_| is_same)
                 .map_or(Operation::AlterTable, |(name, _)| *name);
-            let list: Vec<Value> = told
+            let list: Vec<Value> = described
                 .into_iter()
                 .map(|(name, parameters)| {
                     let object: serde_json::Map<String, Value> = parameters

@@ -83,11 +83,12 @@ impl TableOperation for Alter<'_> {
             read: &mut transaction.read,
             proposal: &mut transaction.proposal,
         };
-        let duties = stage_changes(&mut staging, self.changes).map_err(|error| located(error, snapshot))?;
+        let preconditions =
+            stage_changes(&mut staging, self.changes).map_err(|error| located(error, snapshot))?;
         if staging.proposal.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
-        let fulfilled = fulfil(&mut staging, &duties, self.rows).await;
+        let fulfilled = fulfil(&mut staging, &preconditions, self.rows).await;
         fulfilled.map_err(|error| located(error, snapshot))?;
         Ok(Some(Planned::without_files(transaction)))
     }
@@ -109,8 +110,8 @@ pub async fn stage(
     rows: Option<&dyn RowProof>,
 ) -> Result<()> {
     ensure_provable(changes)?;
-    let duties = stage_changes(staging, changes)?;
-    fulfil(staging, &duties, rows).await
+    let preconditions = stage_changes(staging, changes)?;
+    fulfil(staging, &preconditions, rows).await
 }
 
 /// Whether a change of the configuration may be planned again after a conflict. Not after a conflict on an application

@@ -6,8 +6,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use deltaic_protocol::change::{Duty, TableChange};
-use deltaic_protocol::features::Traces;
+use deltaic_protocol::change::{Precondition, TableChange};
+use deltaic_protocol::features::{FileUse, Traces};
 use deltaic_protocol::schema::PrimitiveType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
@@ -41,8 +41,8 @@ pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
         if let TableChange::DropFeature(name, Traces::Gone) = change {
             return Err(unsupported(
                 name,
-                format!("that the history without the feature {name} is truncated cannot be proved"),
-                "drop the feature and keep the history: its checkpoints are protected then",
+                format!("cannot verify that history using {name} was truncated"),
+                "drop the feature without truncating the history: checkpointProtection then protects its checkpoints",
             ));
         }
     }
@@ -52,48 +52,52 @@ pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
 /// Checks or establishes the preconditions of changes on files.
 pub(super) async fn fulfil(
     staging: &mut Staging<'_>,
-    duties: &[Duty],
+    preconditions: &[Precondition],
     rows: Option<&dyn RowProof>,
 ) -> Result<()> {
     let snapshot = staging.snapshot;
-    if !duties.is_empty() {
+    if !preconditions.is_empty() {
         // Only the files of the read version are checked; files that are concurrently added or removed are not.
         staging.read.rest_on_every_file();
     }
-    for duty in duties {
-        match duty {
-            _ if snapshot.num_files() == 0 && !is_of_log(duty) => {}
-            Duty::RowsSatisfy { name, expression } => match rows {
+    for precondition in preconditions {
+        match precondition {
+            _ if snapshot.num_files() == 0 && !is_of_log(precondition) => {}
+            Precondition::RowsSatisfy { name, expression } => match rows {
                 Some(rows) => rows.rows_satisfy(snapshot, name, expression).await?,
                 None => {
                     return Err(unsupported(
                         "checkConstraints",
-                        format!("the log does not show whether the rows satisfy the constraint {name}"),
-                        "add the constraint by a verb that reads rows",
+                        format!("cannot verify the constraint {name}: the log does not contain the rows"),
+                        "add the constraint with an operation that reads rows",
                     ));
                 }
             },
-            Duty::FilesHaveRowIds => give_row_ids(staging).await?,
-            Duty::FilesHaveStatistics(columns) => ensure_statistics(snapshot, columns).await?,
-            Duty::NothingUses(name) => end_use(staging, name).await?,
-            Duty::FilesAreReadAsIceberg => {
+            Precondition::FilesHaveRowIds => give_row_ids(staging).await?,
+            Precondition::FilesHaveStatistics(columns) => ensure_statistics(snapshot, columns).await?,
+            Precondition::NothingUses { feature, shown } => end_use(staging, feature, *shown).await?,
+            Precondition::FilesAreReadAsIceberg => {
                 return Err(unsupported(
                     "icebergCompatV2",
-                    "whether the files that are there can be read as Iceberg is not looked at".to_owned(),
-                    "set the property when the table is made, before it has files",
+                    "cannot verify that existing files are readable as Iceberg".to_owned(),
+                    "set the property when the table is created",
                 ));
             }
-            Duty::CheckpointsStandBefore => write_checkpoints(snapshot).await?,
+            Precondition::CheckpointsStandBefore => write_checkpoints(snapshot).await?,
         }
     }
     Ok(())
 }
 
 /// Whether a precondition concerns the log, so that it also applies to a table without files.
-fn is_of_log(duty: &Duty) -> bool {
+fn is_of_log(precondition: &Precondition) -> bool {
     matches!(
-        duty,
-        Duty::CheckpointsStandBefore | Duty::NothingUses("v2Checkpoint")
+        precondition,
+        Precondition::CheckpointsStandBefore
+            | Precondition::NothingUses {
+                shown: FileUse::Checkpoints,
+                ..
+            }
     )
 }
 
@@ -108,15 +112,15 @@ async fn give_row_ids(staging: &mut Staging<'_>) -> Result<()> {
 }
 
 /// Checks that no file uses a feature, or adds the files again without the fields of the feature.
-async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
+async fn end_use(staging: &mut Staging<'_>, name: &str, shown: FileUse) -> Result<()> {
     let snapshot = staging.snapshot;
-    match name {
-        "deletionVectors" => {
+    match shown {
+        FileUse::DeletionVectors => {
             let (files, _) = snapshot.files(None).await?;
             for batch in &files.batches {
                 let marked = (0..batch.len()).find(|row| batch.adds.descriptor(*row).is_some());
                 if let Some(row) = marked {
-                    let what = "the feature deletionVectors is in use by a file that has deleted rows";
+                    let what = format!("the feature {name} is in use by a file that has deleted rows");
                     return Err(Error::new(ErrorKind::SchemaMismatch, what)
                         .with("feature", name)
                         .with("path", batch.adds.path.value(row))
@@ -125,7 +129,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
             }
             Ok(())
         }
-        "rowTracking" => {
+        FileUse::RowIds => {
             let adds = whole_adds(snapshot, None).await?;
             let given = adds
                 .into_iter()
@@ -136,24 +140,24 @@ async fn end_use(staging: &mut Staging<'_>, name: &str) -> Result<()> {
             }));
             Ok(())
         }
-        "v2Checkpoint" => {
+        FileUse::Checkpoints => {
             let written = write_checkpoint(snapshot, &CheckpointOptions::default()).await?;
             let spec = checkpoint_spec(snapshot.configuration())?;
             if spec == CheckpointSpec::V1 && is_classic(&written) {
                 return Ok(());
             }
-            let what = "the feature v2Checkpoint is in use by the newest checkpoint";
+            let what = format!("the feature {name} is in use by the newest checkpoint");
             Err(Error::new(ErrorKind::SchemaMismatch, what)
                 .with("feature", name)
                 .with("path", written.path)
                 .hint("commit something else first: a checkpoint of the other kind is written then"))
         }
-        // The configuration shows whether these are in use; files do not use them without it.
-        "columnMapping" | "typeWidening" => Ok(()),
-        _ if name == "variantShredding" && !has_variants(snapshot) => Ok(()),
-        _ => Err(unsupported(
+        // The change of the configuration was checked already.
+        FileUse::Schema => Ok(()),
+        FileUse::ShreddedVariants if !has_variants(snapshot) => Ok(()),
+        FileUse::ShreddedVariants => Err(unsupported(
             name,
-            format!("whether a file uses the feature {name} is not looked at"),
+            format!("cannot verify that no file uses the feature {name}"),
             "drop it with a client that rewrites the files",
         )),
     }

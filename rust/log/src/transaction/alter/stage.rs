@@ -1,7 +1,7 @@
 //! Stages changes of the table configuration in a transaction.
 
 use deltaic_protocol::Result;
-use deltaic_protocol::change::{Duty, Moment, TableChange, change, duties};
+use deltaic_protocol::change::{Moment, Precondition, TableChange, change, preconditions};
 use deltaic_protocol::clustering;
 
 use crate::clock::{new_id, now_ms};
@@ -25,7 +25,7 @@ pub struct Staging<'a> {
 /// # Errors
 ///
 /// As [`change`]. The transaction is unchanged after an error.
-pub fn stage_changes(staging: &mut Staging<'_>, changes: &[TableChange]) -> Result<Vec<Duty>> {
+pub fn stage_changes(staging: &mut Staging<'_>, changes: &[TableChange]) -> Result<Vec<Precondition>> {
     let snapshot = staging.snapshot;
     let first = snapshot.configuration();
     let before = staging.proposal.applied_to(first);
@@ -38,7 +38,7 @@ pub fn stage_changes(staging: &mut Staging<'_>, changes: &[TableChange]) -> Resu
     for one in changes {
         after = change(&after, one, &mut moment)?;
     }
-    let owed = duties(&before, &after)?;
+    let owed = preconditions(&before, &after)?;
     let actions = after.actions_since(first);
     if !actions.is_empty() {
         // The clustering columns determine how a column may be changed.

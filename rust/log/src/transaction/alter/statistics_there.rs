@@ -26,17 +26,17 @@ pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName
     for batch in &files.batches {
         for column in columns {
             let lacking = (0..batch.len()).find(|row| {
-                let Some(told) = &batch.statistics else {
+                let Some(statistics) = &batch.statistics else {
                     return true;
                 };
-                let rows = long(Some(&told.num_records), *row);
-                let nulls = long(leaf(&told.null_count, column), *row);
+                let rows = long(Some(&statistics.num_records), *row);
+                let nulls = long(leaf(&statistics.null_count, column), *row);
                 let (Some(rows), Some(nulls)) = (rows, nulls) else {
                     return rows != Some(0);
                 };
                 // No bounds exist if every row is NULL, and floats may have none because NaN is not a bound.
                 let has = |side| leaf(side, column).is_some_and(|side| is_float(side) || side.is_valid(*row));
-                nulls < rows && !(has(&told.min) || has(&told.max))
+                nulls < rows && !(has(&statistics.min) || has(&statistics.max))
             });
             if let Some(row) = lacking {
                 return Err(Error::new(

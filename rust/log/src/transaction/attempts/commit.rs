@@ -3,8 +3,8 @@
 use deltaic_protocol::{Error, Result};
 
 use super::Attempts;
+use crate::post_commit::{OwnCommit, run_post_commit};
 use crate::transaction::{Committed, Transaction, already_done, hand_out_row_ids};
-use crate::upkeep::{OwnCommit, keep_up};
 
 impl Transaction<'_> {
     /// Commits as the version after the snapshot, or after winning commits that do not conflict. Rebases the actions
@@ -32,13 +32,13 @@ impl Transaction<'_> {
         }
         self.stage_app_transaction();
         if let Some(snapshot) = snapshot {
-            (self.gate)(snapshot.configuration()).map_err(located)?;
+            (self.support_check)(snapshot.configuration()).map_err(located)?;
         }
         let base = self.base().await.map_err(located)?;
-        let mut mine = self.proposal.clone();
-        hand_out_row_ids(&mut mine, &base).map_err(located)?;
-        mine.validate().map_err(located)?;
-        let mut attempts = Attempts::new(&self, mine, base);
+        let mut proposal = self.proposal.clone();
+        hand_out_row_ids(&mut proposal, &base).map_err(located)?;
+        proposal.validate().map_err(located)?;
+        let mut attempts = Attempts::new(&self, proposal, base);
         let mut committed = attempts.run().await?;
         tracing::Span::current().record("version", committed.version.as_i64());
         if !committed.skipped {
@@ -48,7 +48,7 @@ impl Transaction<'_> {
                 version: committed.version,
                 bytes: &|| attempts.bytes_of(&committed),
             };
-            committed.upkept = keep_up(made, self.options.upkeep).await;
+            committed.post_commit = run_post_commit(made, self.options.post_commit).await;
         }
         Ok(committed)
     }

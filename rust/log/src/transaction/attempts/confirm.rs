@@ -61,7 +61,7 @@ impl Attempts<'_> {
         let is_whole = [self.base.table.metadata(), newest.metadata()]
             .into_iter()
             .all(|metadata| !self.continuity.may_be_cleaned_up(metadata));
-        if is_shown_by(newest, read, &self.base, &self.mine, *file, is_whole).await? {
+        if is_shown_by(newest, read, &self.base, &self.proposal, *file, is_whole).await? {
             return Ok(());
         }
         Err(not_shown(version, newest.version()))

@@ -10,7 +10,7 @@ use crate::clock::{now_ms, pause};
 use crate::snapshot::LoadOptions;
 use crate::transaction::gap::Readable;
 use crate::transaction::proposal::key_of;
-use crate::transaction::{Winner, modified_ms};
+use crate::transaction::{WinningCommit, modified_ms};
 
 impl Attempts<'_> {
     /// Which transaction committed a version; `None` if the version does not exist.
@@ -41,16 +41,16 @@ impl Attempts<'_> {
             Some(snapshot) => snapshot.max_line_bytes(),
             None => LoadOptions::default().max_line_bytes,
         };
-        let mut winner = Winner::decode(version, now_ms(), &bytes, limit)?;
-        if winner.txn_id.as_deref() == Some(self.txn_id.as_str()) {
+        let mut winning_commit = WinningCommit::decode(version, now_ms(), &bytes, limit)?;
+        if winning_commit.txn_id.as_deref() == Some(self.txn_id.as_str()) {
             return Ok(Some(Seen::Ours));
         }
         // The first in-commit timestamp of a table must be later than the time of the file before it.
-        let may_be_first = winner.in_commit_timestamp.is_none() && self.mine.metadata.is_some();
-        if may_be_first && self.base.stamps(&self.mine).unwrap_or(false) {
-            winner.modified_ms = modified_ms(self.location(), version).await?;
+        let may_be_first = winning_commit.in_commit_timestamp.is_none() && self.proposal.metadata.is_some();
+        if may_be_first && self.base.stamps(&self.proposal).unwrap_or(false) {
+            winning_commit.modified_ms = modified_ms(self.location(), version).await?;
         }
-        Ok(Some(Seen::Another(Box::new(winner))))
+        Ok(Some(Seen::Another(Box::new(winning_commit))))
     }
 
     /// Verifies that an unanswered proposal did not become a version that another commit is now: a cleanup may have deleted
@@ -85,9 +85,9 @@ impl Attempts<'_> {
     }
 
     /// Whether a winning commit adds a file of this commit: then it may be this commit, written by a catalog without its id.
-    pub(super) fn shares_file_with(&self, winner: &Winner) -> bool {
-        let theirs: HashSet<String> = winner.adds.iter().map(|add| key_of(&add.path)).collect();
-        self.mine
+    pub(super) fn shares_file_with(&self, winning_commit: &WinningCommit) -> bool {
+        let theirs: HashSet<String> = winning_commit.adds.iter().map(|add| key_of(&add.path)).collect();
+        self.proposal
             .adds
             .iter()
             .any(|add| theirs.contains(&key_of(&add.path)))

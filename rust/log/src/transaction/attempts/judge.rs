@@ -9,7 +9,7 @@ use crate::clock::now_ms;
 use crate::transaction::commit_info::Provenance;
 use crate::transaction::gap::{Readable, ensure_same_table};
 use crate::transaction::{
-    Attempt, IsolationLevel, UnitedVector, Winner, check, follow, is_blind_append, rebase,
+    Attempt, IsolationLevel, UnitedVector, WinningCommit, check, follow, is_blind_append, rebase,
     stamp_in_commit_timestamp,
 };
 
@@ -19,7 +19,7 @@ impl Attempts<'_> {
     /// # Errors
     ///
     /// The conflict.
-    pub(super) async fn judge(&mut self, winner: &Winner) -> Result<Judged> {
+    pub(super) async fn judge(&mut self, winning_commit: &WinningCommit) -> Result<Judged> {
         let Some(snapshot) = self.transaction.snapshot() else {
             return Err(exists(self.location()));
         };
@@ -34,21 +34,21 @@ impl Attempts<'_> {
         }
         let app = self.transaction.options.app_transaction.as_ref();
         if app.is_some_and(|(app_id, version)| {
-            let theirs = winner.txns.iter().find(|txn| txn.app_id == *app_id);
+            let theirs = winning_commit.txns.iter().find(|txn| txn.app_id == *app_id);
             theirs.is_some_and(|txn| txn.version >= *version)
         }) {
             return Ok(Judged::Done);
         }
         let shared = check(
             &Attempt {
-                mine: &self.mine,
+                proposal: &self.proposal,
                 read: &self.transaction.read,
                 base: &self.base,
                 level: self.level()?,
                 granularity: self.transaction.granularity(),
-                gate: self.transaction.gate,
+                support_check: self.transaction.support_check,
             },
-            winner,
+            winning_commit,
         )?;
         let mut united = Vec::with_capacity(shared.len());
         for file in shared {
@@ -65,9 +65,10 @@ impl Attempts<'_> {
             .iter()
             .filter(|(_, vector)| *vector == UnitedVector::Emptied);
         self.emptied_files += i64::try_from(emptied.count()).unwrap_or(i64::MAX);
-        follow(&mut self.mine, &united)?;
-        rebase(&mut self.mine, &mut self.base, winner)?;
-        self.conflicts_resolved.push(describe(winner, united.len()));
+        follow(&mut self.proposal, &united)?;
+        rebase(&mut self.proposal, &mut self.base, winning_commit)?;
+        self.conflicts_resolved
+            .push(describe(winning_commit, united.len()));
         Ok(Judged::Rebased)
     }
 
@@ -75,15 +76,15 @@ impl Attempts<'_> {
     pub(super) fn level(&self) -> Result<IsolationLevel> {
         let level = match self.transaction.options.isolation {
             Some(level) => level,
-            None => IsolationLevel::of_change(self.base.table.metadata(), self.mine.metadata.as_ref())?,
+            None => IsolationLevel::of_change(self.base.table.metadata(), self.proposal.metadata.as_ref())?,
         };
-        Ok(level.of_commit(&self.mine))
+        Ok(level.of_commit(&self.proposal))
     }
 
     /// Whether copied rows keep their ids; `None` without row tracking.
     pub(super) fn keeps_row_ids(&self) -> Result<Option<bool>> {
-        let rows = RowTracking::of(&self.mine.applied_to(&self.base.table))?;
-        let kept = !self.base.lost_row_ids && !self.mine.may_copy_rows();
+        let rows = RowTracking::of(&self.proposal.applied_to(&self.base.table))?;
+        let kept = !self.base.lost_row_ids && !self.proposal.may_copy_rows();
         Ok(matches!(rows, RowTracking::Enabled(_)).then_some(kept))
     }
 
@@ -95,7 +96,7 @@ impl Attempts<'_> {
             return Ok(stamped.info.clone());
         }
         let attempted_ms = now_ms();
-        let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.mine, &self.base, attempted_ms)?;
+        let in_commit_timestamp = stamp_in_commit_timestamp(&mut self.proposal, &self.base, attempted_ms)?;
         let transaction = self.transaction;
         // A new table has no rows that could be read or copied.
         let is_creation = transaction.snapshot().is_none();
@@ -108,13 +109,13 @@ impl Attempts<'_> {
             } else {
                 self.level()?
             },
-            is_blind_append: is_creation || is_blind_append(&self.mine, &transaction.read),
+            is_blind_append: is_creation || is_blind_append(&self.proposal, &transaction.read),
             keeps_row_ids: if is_creation { None } else { self.keeps_row_ids()? },
             txn_id: &self.txn_id,
             emptied_files: self.emptied_files,
         };
         let details = &transaction.details;
-        let info = details.to_commit_info(self.mine.operation, &transaction.options.user, &about);
+        let info = details.to_commit_info(self.proposal.operation, &transaction.options.user, &about);
         self.stamped = Some(Stamped {
             version,
             info: info.clone(),

@@ -16,11 +16,11 @@ use self::words::{
     MOST_UNANSWERED, creation_unknown, no_answer, no_commit, not_synced, out_of_time, outrun, unknown,
 };
 use super::gap::Continuity;
-use super::{Base, Committed, Proposal, Transaction, Winner, time_of};
+use super::{Base, Committed, Proposal, Transaction, WinningCommit, time_of};
 use crate::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
 use crate::committer::Outcome;
 use crate::location::TableLocation;
-use crate::upkeep::Upkept;
+use crate::post_commit::PostCommit;
 
 /// The time limit of a commit whose transaction has no deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ pub(super) fn default_deadline() -> Deadline {
 /// The attempts of one transaction.
 pub(super) struct Attempts<'a> {
     transaction: &'a Transaction<'a>,
-    mine: Proposal,
+    proposal: Proposal,
     base: Base,
     txn_id: String,
     /// A version whose proposal got no definitive response and that was not read since: it may still be written.
@@ -74,7 +74,10 @@ enum State {
     /// Prove that readers see this commit.
     Confirm { warnings: Vec<String> },
     /// Check a winning commit for conflicts, and rebase over it.
-    Follow { winner: Box<Winner>, is_loss: bool },
+    Follow {
+        winning_commit: Box<WinningCommit>,
+        is_loss: bool,
+    },
 }
 
 /// The `commitInfo` of a proposal.
@@ -89,7 +92,7 @@ enum Seen {
     /// This one.
     Ours,
     /// Another one.
-    Another(Box<Winner>),
+    Another(Box<WinningCommit>),
 }
 
 /// The effect of a winning commit on the transaction.
@@ -101,10 +104,10 @@ enum Judged {
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(transaction: &'a Transaction<'a>, mine: Proposal, base: Base) -> Self {
+    pub(super) fn new(transaction: &'a Transaction<'a>, proposal: Proposal, base: Base) -> Self {
         Self {
             transaction,
-            mine,
+            proposal,
             txn_id: new_id(),
             open: None,
             unanswered: None,
@@ -146,8 +149,11 @@ impl<'a> Attempts<'a> {
                 State::Propose => self.propose().await?,
                 State::Identify { is_taken } => self.identify(is_taken).await?,
                 State::Confirm { warnings } => return self.finish(warnings).await,
-                State::Follow { winner, is_loss } => match self.judge(&winner).await {
-                    Ok(Judged::Done) => return self.finish_done(&winner).await,
+                State::Follow {
+                    winning_commit,
+                    is_loss,
+                } => match self.judge(&winning_commit).await {
+                    Ok(Judged::Done) => return self.finish_done(&winning_commit).await,
                     Ok(Judged::Rebased) => {
                         self.won += 1;
                         if is_loss {
@@ -193,7 +199,7 @@ impl<'a> Attempts<'a> {
     async fn propose(&mut self) -> Result<State> {
         let version = self.base.next;
         let info = self.stamp(version)?;
-        let commit = self.mine.to_bytes(&info)?;
+        let commit = self.proposal.to_bytes(&info)?;
         let outcome = match self.transaction.committer.propose(version, commit).await {
             Ok(outcome) => outcome,
             Err(error) if self.open.is_none() => return Err(error),
@@ -262,10 +268,13 @@ impl<'a> Attempts<'a> {
         self.refused = None;
         match seen {
             Seen::Ours => State::Confirm { warnings: Vec::new() },
-            Seen::Another(winner) => {
+            Seen::Another(winning_commit) => {
                 // The version is taken, so no earlier proposal of it can succeed.
                 self.open = None;
-                State::Follow { winner, is_loss }
+                State::Follow {
+                    winning_commit,
+                    is_loss,
+                }
             }
         }
     }
@@ -306,18 +315,18 @@ impl<'a> Attempts<'a> {
             skipped: false,
             keeps_files: true,
             warnings: self.warnings.drain(..).chain(warnings).collect(),
-            upkept: Upkept::default(),
+            post_commit: PostCommit::default(),
         })
     }
 
     /// Verifies that readers see a winning commit that makes this one unnecessary.
-    async fn finish_done(&mut self, winner: &Winner) -> Result<Committed> {
-        self.confirm_done(winner.version).await?;
-        let timestamp_ms = time_of(self.location(), winner.version, now_ms()).await;
+    async fn finish_done(&mut self, winning_commit: &WinningCommit) -> Result<Committed> {
+        self.confirm_done(winning_commit.version).await?;
+        let timestamp_ms = time_of(self.location(), winning_commit.version, now_ms()).await;
         Ok(Committed {
             conflicts_resolved: std::mem::take(&mut self.conflicts_resolved),
-            keeps_files: self.is_unanswered || self.shares_file_with(winner),
-            ..Committed::skipped(winner.version, timestamp_ms)
+            keeps_files: self.is_unanswered || self.shares_file_with(winning_commit),
+            ..Committed::skipped(winning_commit.version, timestamp_ms)
         })
     }
 
@@ -326,6 +335,6 @@ impl<'a> Attempts<'a> {
         let info = committed.commit_info.as_deref().unwrap_or_default();
         let info = serde_json::from_str(info)
             .map_err(|error| Error::internal(format!("our own commitInfo: {error}")))?;
-        self.mine.to_bytes(&info)
+        self.proposal.to_bytes(&info)
     }
 }

@@ -4,7 +4,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Version};
 
 use crate::location::TableLocation;
-use crate::transaction::Winner;
+use crate::transaction::WinningCommit;
 
 /// How often a version is proposed without a definitive response, in addition to the retries of the store's client.
 /// `max_attempts` counts lost proposals, which are normal under contention.
@@ -123,9 +123,9 @@ pub(super) fn not_utf8(version: Version) -> Error {
 }
 
 /// Describes a winning commit and how it was reconciled.
-pub(super) fn describe(winner: &Winner, united: usize) -> String {
-    let operation = winner.operation.as_deref().unwrap_or("a commit");
-    let version = winner.version;
+pub(super) fn describe(winning_commit: &WinningCommit, united: usize) -> String {
+    let operation = winning_commit.operation.as_deref().unwrap_or("a commit");
+    let version = winning_commit.version;
     match united {
         0 => format!("version {version}: {operation}"),
         1 => format!("version {version}: {operation}; it deleted other rows of one file"),

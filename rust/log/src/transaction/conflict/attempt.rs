@@ -8,12 +8,12 @@ use deltaic_protocol::{Result, TableConfiguration};
 use crate::transaction::conflict_cause::Conflict;
 use crate::transaction::isolation::is_blind_append;
 use crate::transaction::proposal::key_of;
-use crate::transaction::winner::WinnerFile;
-use crate::transaction::{Base, IsolationLevel, Proposal, ReadSet, Winner};
+use crate::transaction::winning_commit::WinningFile;
+use crate::transaction::{Base, IsolationLevel, Proposal, ReadSet, WinningCommit};
 
 /// Verifies that an operation is supported for a table configuration, such as
 /// [`ensure_appendable`](deltaic_protocol::features::ensure_appendable).
-pub type Gate = fn(&TableConfiguration) -> Result<()>;
+pub type SupportCheck = fn(&TableConfiguration) -> Result<()>;
 
 /// The unit that two commits must not both change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Granularity {
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     /// The proposal.
-    pub mine: &'a Proposal,
+    pub proposal: &'a Proposal,
     /// What was read for it.
     pub read: &'a ReadSet,
     /// The version that it was based on, or the last winning commit over which it was rebased.
@@ -38,13 +38,13 @@ pub struct Attempt<'a> {
     /// The unit that two commits must not both change.
     pub granularity: Granularity,
     /// The support check of the operation.
-    pub gate: Gate,
+    pub support_check: SupportCheck,
 }
 
 /// An attempt and a winning commit.
 pub(super) struct Case<'a> {
     pub(super) attempt: &'a Attempt<'a>,
-    pub(super) winner: &'a Winner,
+    pub(super) winning_commit: &'a WinningCommit,
     /// Paths of files that are compared by their rows.
     pub(super) shared: HashSet<String>,
 }
@@ -57,36 +57,43 @@ impl Case<'_> {
 
     /// The protocol after the winning commit.
     pub(super) fn protocol(&self) -> &Protocol {
-        let adopted = self.winner.protocol.as_ref();
+        let adopted = self.winning_commit.protocol.as_ref();
         adopted.unwrap_or(self.attempt.base.table.protocol())
     }
 
     /// Whether files that the winning commit added are checked.
     pub(super) fn counts_added_files(&self) -> bool {
         let Attempt {
-            mine, read, level, ..
+            proposal,
+            read,
+            level,
+            ..
         } = *self.attempt;
-        let winner = self.winner;
+        let winning_commit = self.winning_commit;
         // A proof about other files is invalid at any isolation level.
         if read.rests_on_every_file() {
             return true;
         }
         // Assigning or removing row ids adds no rows.
-        let is_about_row_ids =
-            mine.is_backfill() || mine.is_unbackfill() || winner.is_backfill() || winner.is_unbackfill();
+        let is_about_row_ids = proposal.is_backfill()
+            || proposal.is_unbackfill()
+            || winning_commit.is_backfill()
+            || winning_commit.is_unbackfill();
         !is_about_row_ids
-            && !is_blind_append(mine, read)
+            && !is_blind_append(proposal, read)
             && match level {
                 IsolationLevel::Serializable => true,
-                IsolationLevel::WriteSerializable => !winner.is_blind_append || mine.metadata.is_some(),
+                IsolationLevel::WriteSerializable => {
+                    !winning_commit.is_blind_append || proposal.metadata.is_some()
+                }
                 IsolationLevel::SnapshotIsolation => false,
             }
     }
 
     /// The conflict for an added file that this commit would have read.
-    pub(super) fn appended(&self, file: &WinnerFile) -> Conflict {
+    pub(super) fn appended(&self, file: &WinningFile) -> Conflict {
         Conflict::Append {
-            version: self.winner.version,
+            version: self.winning_commit.version,
             path: file.path.clone(),
             partition_values: file.partition_values.clone(),
         }
@@ -95,14 +102,14 @@ impl Case<'_> {
     /// Whether removing a file conflicts with having read it. Assigning or removing row ids does not affect files that
     /// others added or removed concurrently.
     pub(super) fn was_read(&self, path: &str) -> bool {
-        let Attempt { mine, read, .. } = *self.attempt;
-        !mine.is_backfill() && !mine.is_unbackfill() && read.has_file(path)
+        let Attempt { proposal, read, .. } = *self.attempt;
+        !proposal.is_backfill() && !proposal.is_unbackfill() && read.has_file(path)
     }
 
     /// The conflict for a removed file that this commit read.
     pub(super) fn removed_and_read(&self, path: &str) -> Conflict {
         Conflict::DeleteRead {
-            version: self.winner.version,
+            version: self.winning_commit.version,
             path: path.to_owned(),
         }
     }
@@ -110,7 +117,7 @@ impl Case<'_> {
     /// The conflict for a removed file that this commit removes too.
     pub(super) fn removed_twice(&self, path: &str) -> Conflict {
         Conflict::DeleteDelete {
-            version: self.winner.version,
+            version: self.winning_commit.version,
             path: path.to_owned(),
         }
     }

@@ -11,12 +11,12 @@ use super::attempt::{Attempt, Case};
 use super::metadata_change::hindrance;
 use super::shared_files::shared_files;
 use crate::changes::PartitionValues;
-use crate::transaction::Winner;
+use crate::transaction::WinningCommit;
 use crate::transaction::conflict_cause::Conflict;
 use crate::transaction::dropped_feature::dropped_feature;
 use crate::transaction::proposal::key_of;
 use crate::transaction::row_level::SharedFile;
-use crate::transaction::winner::WinnerFile;
+use crate::transaction::winning_commit::WinningFile;
 
 /// A check of the matrix, with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,19 +55,19 @@ const CHECKS: [(Rule, Check); 10] = [
 /// Without a conflict, returns the files whose rows both commits delete. For each of them, there is no conflict if
 /// [`unite`](crate::transaction::unite) finds that the rows are disjoint; otherwise the conflict is the one in the
 /// returned file.
-pub fn check(attempt: &Attempt<'_>, winner: &Winner) -> Result<Vec<SharedFile>, Conflict> {
-    check_without(&[], attempt, winner)
+pub fn check(attempt: &Attempt<'_>, winning_commit: &WinningCommit) -> Result<Vec<SharedFile>, Conflict> {
+    check_without(&[], attempt, winning_commit)
 }
 
 /// As [`check`], but without some rules: the tests of the models show what each rule prevents.
 pub(in super::super) fn check_without(
     without: &[Rule],
     attempt: &Attempt<'_>,
-    winner: &Winner,
+    winning_commit: &WinningCommit,
 ) -> Result<Vec<SharedFile>, Conflict> {
     let mut case = Case {
         attempt,
-        winner,
+        winning_commit,
         shared: HashSet::new(),
     };
     let shared = shared_files(&case);
@@ -82,36 +82,40 @@ pub(in super::super) fn check_without(
 
 /// A new protocol is compatible if it removes nothing, deltaic supports it, and this commit does not change it too.
 fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
-    let Some(new) = &case.winner.protocol else {
+    let Some(new) = &case.winning_commit.protocol else {
         return Ok(());
     };
     let changed = |why: String| {
         Err(Conflict::ProtocolChanged {
-            version: case.winner.version,
+            version: case.winning_commit.version,
             why,
         })
     };
     let table = &case.attempt.base.table;
-    if case.attempt.mine.protocol.is_some() {
+    if case.attempt.proposal.protocol.is_some() {
         return changed("this operation changes it, too".to_owned());
     }
     if let Some(gone) = dropped_feature(table.protocol(), new) {
         return changed(format!("it has the feature {gone} no more"));
     }
-    let after = table.after(Some(new), case.winner.metadata.as_ref(), &case.winner.domains);
-    let judged = after.schema().and_then(|_| (case.attempt.gate)(&after));
+    let after = table.after(
+        Some(new),
+        case.winning_commit.metadata.as_ref(),
+        &case.winning_commit.domains,
+    );
+    let judged = after.schema().and_then(|_| (case.attempt.support_check)(&after));
     judged.or_else(|error| changed(error.what().to_owned()))
 }
 
 /// A commit that drops a feature must verify for each winning commit that the table does not use the feature.
 fn feature_drop(case: &Case<'_>) -> Result<(), Conflict> {
-    let Attempt { mine, base, .. } = *case.attempt;
-    let version = case.winner.version;
-    let drops = mine
+    let Attempt { proposal, base, .. } = *case.attempt;
+    let version = case.winning_commit.version;
+    let drops = proposal
         .protocol
         .as_ref()
         .is_some_and(|new| dropped_feature(base.table.protocol(), new).is_some());
-    if drops && mine.drop_proved_at.is_none_or(|proved| proved < version) {
+    if drops && proposal.drop_proved_at.is_none_or(|proved| proved < version) {
         return Err(Conflict::DropUnproved { version });
     }
     Ok(())
@@ -119,23 +123,23 @@ fn feature_drop(case: &Case<'_>) -> Result<(), Conflict> {
 
 /// New metadata is compatible if only allowed properties changed and this commit does not change metadata too.
 fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
-    let Some(new) = &case.winner.metadata else {
+    let Some(new) = &case.winning_commit.metadata else {
         return Ok(());
     };
     let changed = |field: String| {
         Err(Conflict::MetadataChanged {
-            version: case.winner.version,
+            version: case.winning_commit.version,
             field,
         })
     };
     if case.attempt.base.table.metadata().id != new.id {
         return changed("id".to_owned());
     }
-    if case.attempt.mine.metadata.is_some() {
+    if case.attempt.proposal.metadata.is_some() {
         return changed("this operation changes them, too".to_owned());
     }
     // Identity column state concerns only writers that generate values, and those change metadata themselves.
-    if case.winner.is_identity_only {
+    if case.winning_commit.is_identity_only {
         return Ok(());
     }
     hindrance(case.protocol(), case.attempt.base.table.metadata(), new).map_or(Ok(()), changed)
@@ -143,12 +147,17 @@ fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
 
 /// Two changes of one domain conflict; row ids are assigned again instead.
 fn domains(case: &Case<'_>) -> Result<(), Conflict> {
-    let Attempt { mine, read, .. } = *case.attempt;
-    let is_ours = |name: &str| read.has_domain(name) || mine.domains.iter().any(|ours| ours.domain == name);
-    let mut names = case.winner.domains.iter().map(|theirs| theirs.domain.as_str());
+    let Attempt { proposal, read, .. } = *case.attempt;
+    let is_ours =
+        |name: &str| read.has_domain(name) || proposal.domains.iter().any(|ours| ours.domain == name);
+    let mut names = case
+        .winning_commit
+        .domains
+        .iter()
+        .map(|theirs| theirs.domain.as_str());
     match names.find(|name| *name != row_tracking::DOMAIN && is_ours(name)) {
         Some(domain) => Err(Conflict::Domain {
-            version: case.winner.version,
+            version: case.winning_commit.version,
             domain: domain.to_owned(),
         }),
         None => Ok(()),
@@ -157,10 +166,10 @@ fn domains(case: &Case<'_>) -> Result<(), Conflict> {
 
 /// A commit that read an application's version conflicts with any newer version of it.
 fn applications(case: &Case<'_>) -> Result<(), Conflict> {
-    let mut txns = case.winner.txns.iter();
+    let mut txns = case.winning_commit.txns.iter();
     match txns.find(|txn| case.attempt.read.has_app_id(&txn.app_id)) {
         Some(txn) => Err(Conflict::Application {
-            version: case.winner.version,
+            version: case.winning_commit.version,
             app_id: txn.app_id.clone(),
             reached: txn.version,
         }),
@@ -171,11 +180,13 @@ fn applications(case: &Case<'_>) -> Result<(), Conflict> {
 /// Row ids cannot be removed while another commit assigns them. The statistics that a new action of a file needs are
 /// not available here, so files that got ids concurrently cannot be updated.
 fn row_ids(case: &Case<'_>) -> Result<(), Conflict> {
-    let winner = case.winner;
-    let gives = |file: &WinnerFile| file.base_row_id.is_some() || file.default_row_commit_version.is_some();
-    if case.attempt.mine.is_unbackfill() && (winner.is_backfill() || winner.adds.iter().any(gives)) {
+    let winning_commit = case.winning_commit;
+    let gives = |file: &WinningFile| file.base_row_id.is_some() || file.default_row_commit_version.is_some();
+    if case.attempt.proposal.is_unbackfill()
+        && (winning_commit.is_backfill() || winning_commit.adds.iter().any(gives))
+    {
         return Err(Conflict::RowIdsGiven {
-            version: winner.version,
+            version: winning_commit.version,
         });
     }
     Ok(())
@@ -186,8 +197,8 @@ fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
     if !case.counts_added_files() {
         return Ok(());
     }
-    let candidates: Vec<&WinnerFile> = case
-        .winner
+    let candidates: Vec<&WinningFile> = case
+        .winning_commit
         .adds
         .iter()
         .filter(|file| !case.is_shared(&file.path))
@@ -204,19 +215,25 @@ fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
 /// commits deleted some. Does not apply to a file that this commit removes and adds again, nor to assigning or removing
 /// row ids.
 fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
-    let (mine, winner) = (case.attempt.mine, case.winner);
-    let is_about_row_ids =
-        mine.is_backfill() || mine.is_unbackfill() || winner.is_backfill() || winner.is_unbackfill();
-    if winner.adds.is_empty() || mine.adds.is_empty() || is_about_row_ids {
+    let (proposal, winning_commit) = (case.attempt.proposal, case.winning_commit);
+    let is_about_row_ids = proposal.is_backfill()
+        || proposal.is_unbackfill()
+        || winning_commit.is_backfill()
+        || winning_commit.is_unbackfill();
+    if winning_commit.adds.is_empty() || proposal.adds.is_empty() || is_about_row_ids {
         return Ok(());
     }
-    let goes_first: HashSet<String> = mine.removes.iter().map(|remove| key_of(&remove.path)).collect();
-    let came = winner.adds.iter().map(|file| key_of(&file.path));
+    let goes_first: HashSet<String> = proposal
+        .removes
+        .iter()
+        .map(|remove| key_of(&remove.path))
+        .collect();
+    let came = winning_commit.adds.iter().map(|file| key_of(&file.path));
     let came: HashSet<String> = came.filter(|path| !goes_first.contains(path)).collect();
-    let mut ours = mine.adds.iter();
+    let mut ours = proposal.adds.iter();
     match ours.find(|add| came.contains(&key_of(&add.path))) {
         Some(add) => Err(Conflict::AddedTwice {
-            version: winner.version,
+            version: winning_commit.version,
             path: add.path.clone(),
         }),
         None => Ok(()),
@@ -226,16 +243,16 @@ fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
 /// The winning commit removed no file that this commit read.
 fn removed_and_read(case: &Case<'_>) -> Result<(), Conflict> {
     let is_of_whole_table = case.attempt.read.is_of_whole_table();
-    let mut paths = case.winner.removes.iter().map(|file| file.path.as_str());
+    let mut paths = case.winning_commit.removes.iter().map(|file| file.path.as_str());
     let found = paths.find(|path| is_of_whole_table || (case.was_read(path) && !case.is_shared(path)));
     found.map_or(Ok(()), |path| Err(case.removed_and_read(path)))
 }
 
 /// The winning commit removed no file that this commit removes.
 fn removed_twice(case: &Case<'_>) -> Result<(), Conflict> {
-    let removes = case.attempt.mine.removes.iter();
+    let removes = case.attempt.proposal.removes.iter();
     let ours: HashSet<String> = removes.map(|remove| key_of(&remove.path)).collect();
-    let mut paths = case.winner.removes.iter().map(|file| file.path.as_str());
+    let mut paths = case.winning_commit.removes.iter().map(|file| file.path.as_str());
     let found = paths.find(|path| ours.contains(&key_of(path)) && !case.is_shared(path));
     found.map_or(Ok(()), |path| Err(case.removed_twice(path)))
 }

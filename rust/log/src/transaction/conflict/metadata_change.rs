@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use deltaic_protocol::actions::{Metadata, Protocol};
 use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::features::supports_for_writers;
+use deltaic_protocol::features::{CompatibleIf, FEATURES, Feature, supports_for_writers};
 use deltaic_protocol::schema::{DataType, StructType};
 
-/// A property that the winning commit set.
+/// A property that the winning commit changed.
 struct Change<'a> {
     protocol: &'a Protocol,
     old: &'a Metadata,
@@ -19,46 +19,32 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether the property is set to true and the table supports the feature.
-    fn turns_on(&self, feature: &str) -> bool {
-        is_true(Some(self.value)) && supports_for_writers(self.protocol, feature)
-    }
-
-    fn maps_columns(&self) -> bool {
-        turns_mapping_on(self.protocol, self.old, self.new)
+    fn is_compatible(&self, row: &Feature, condition: CompatibleIf) -> bool {
+        match condition {
+            CompatibleIf::Set => true,
+            CompatibleIf::New => self.before.is_none(),
+            CompatibleIf::Becomes(value) => {
+                is_equal(self.value, value) && supports_for_writers(self.protocol, row.name)
+            }
+            CompatibleIf::Enabled => row
+                .property
+                .and_then(|key| self.new.property(key))
+                .is_some_and(|value| is_equal(value, "true")),
+            CompatibleIf::MapsColumns => turns_mapping_on(self.protocol, self.old, self.new),
+        }
     }
 }
 
-/// Whether a property change is compatible.
-type MayChange = fn(&Change<'_>) -> bool;
-
-/// The properties that may change, each with its condition. Removing a property is never compatible.
-#[rustfmt::skip] // a table: one row a line
-const ALLOWED: &[(&str, MayChange)] = &[
-    // Rows have ids from then on; this commit records that it kept no row ids.
-    ("delta.enableRowTracking", |change| change.turns_on("rowTracking")),
-    ("delta.rowTracking.materializedRowIdColumnName", |change| is_true(change.new.property("delta.enableRowTracking"))),
-    ("delta.rowTracking.materializedRowCommitVersionColumnName", |change| is_true(change.new.property("delta.enableRowTracking"))),
-    // The physical names are those in the existing files.
-    ("delta.columnMapping.mode", |change| change.maps_columns()),
-    ("delta.columnMapping.maxColumnId", |_| true),
-    // Deletion vectors are optional for a commit.
-    ("delta.enableDeletionVectors", |change| change.turns_on("deletionVectors")),
-    ("delta.checkpointPolicy", |change| change.value == "v2" && supports_for_writers(change.protocol, "v2Checkpoint")),
-    // The in-commit timestamp is set for each attempt.
-    ("delta.enableInCommitTimestamps", |change| change.turns_on("inCommitTimestamp")),
-    ("delta.inCommitTimestampEnablementVersion", is_new),
-    ("delta.inCommitTimestampEnablementTimestamp", is_new),
-    ("io.unitycatalog.tableId", is_new),
-    ("ucTableId", is_new),
-];
-
-fn is_new(change: &Change<'_>) -> bool {
-    change.before.is_none()
+fn is_equal(value: &str, expected: &str) -> bool {
+    value.trim().eq_ignore_ascii_case(expected)
 }
 
-fn is_true(value: Option<&str>) -> bool {
-    value.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+/// The rows of features that let a winning commit change a property, each with its condition.
+fn conditions(key: &str) -> impl Iterator<Item = (&'static Feature, CompatibleIf)> {
+    FEATURES.iter().flat_map(move |row| {
+        let conditions = row.compatible.iter();
+        conditions.filter_map(move |(property, condition)| (*property == key).then_some((row, *condition)))
+    })
 }
 
 /// Returns the first field or property whose change is incompatible; `None` if all changes are compatible.
@@ -89,7 +75,7 @@ pub(super) fn hindrance(protocol: &Protocol, old: &Metadata, new: &Metadata) -> 
                 before,
                 value,
             };
-            ALLOWED.iter().any(|(name, may)| name == key && may(&change))
+            conditions(key).any(|(row, condition)| change.is_compatible(row, condition))
         });
         if !allowed {
             return Some(key.clone());

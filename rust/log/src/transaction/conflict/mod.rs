@@ -7,7 +7,7 @@ mod matrix_tests;
 mod metadata_change;
 mod shared_files;
 
-pub use attempt::{Attempt, Gate, Granularity};
+pub use attempt::{Attempt, Granularity, SupportCheck};
 pub use check::check;
 #[cfg(test)]
 pub(super) use check::{Rule, check_without};

@@ -8,20 +8,27 @@ use deltaic_protocol::statistics::num_records;
 use super::attempt::{Case, Granularity};
 use crate::transaction::proposal::{DecidedBy, key_of};
 use crate::transaction::row_level::{SharedFile, vector_key};
-use crate::transaction::winner::WinnerFile;
+use crate::transaction::winning_commit::WinningFile;
 
 /// Files that conflict at file granularity and whose deleted rows must be compared.
 pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
     if case.attempt.granularity == Granularity::Files {
         return Vec::new();
     }
-    let mine = case.attempt.mine;
-    let went = case.winner.removes.iter().map(|file| (key_of(&file.path), file));
-    let removes = mine.removes.iter().map(|remove| (key_of(&remove.path), remove));
-    let adds = mine.adds.iter().map(|add| (key_of(&add.path), add));
+    let proposal = case.attempt.proposal;
+    let went = case
+        .winning_commit
+        .removes
+        .iter()
+        .map(|file| (key_of(&file.path), file));
+    let removes = proposal
+        .removes
+        .iter()
+        .map(|remove| (key_of(&remove.path), remove));
+    let adds = proposal.adds.iter().map(|add| (key_of(&add.path), add));
     let (went, removes, adds): (HashMap<_, _>, HashMap<_, _>, HashMap<_, _>) =
         (went.collect(), removes.collect(), adds.collect());
-    let shared = case.winner.adds.iter().filter_map(|came| {
+    let shared = case.winning_commit.adds.iter().filter_map(|came| {
         let key = key_of(&came.path);
         let ours = (removes.get(&key).copied(), adds.get(&key).copied());
         shared_file(case, (went.get(&key)?, came), ours)
@@ -32,13 +39,13 @@ pub(super) fn shared_files(case: &Case<'_>) -> Vec<SharedFile> {
 /// Returns a file that the winning commit removed and added again with a deletion vector, if row-level checks apply.
 fn shared_file(
     case: &Case<'_>,
-    (went, came): (&WinnerFile, &WinnerFile),
+    (went, came): (&WinningFile, &WinningFile),
     ours: (Option<&Remove>, Option<&Add>),
 ) -> Option<SharedFile> {
     let path = came.path.as_str();
-    let winner = came.deletion_vector.clone()?;
+    let winning = came.deletion_vector.clone()?;
     let base = went.deletion_vector.clone();
-    let mine = match ours {
+    let proposed = match ours {
         (None, None) => None,
         // Both commits must remove the same logical file, and add it again with a deletion vector.
         (Some(remove), Some(add))
@@ -48,12 +55,12 @@ fn shared_file(
         }
         _ => return None,
     };
-    let removed = match (case.was_read(path), &mine) {
+    let removed = match (case.was_read(path), &proposed) {
         (true, _) => Some(case.removed_and_read(path)),
         (false, Some(_)) => Some(case.removed_twice(path)),
         (false, None) => None,
     };
-    let otherwise = match (removed, case.attempt.mine.decided_by) {
+    let otherwise = match (removed, case.attempt.proposal.decided_by) {
         (Some(conflict), DecidedBy::Row) => conflict,
         // A deleted row may have determined the change of another row.
         (Some(_), DecidedBy::Table) => return None,
@@ -66,8 +73,8 @@ fn shared_file(
     Some(SharedFile {
         path: path.to_owned(),
         base,
-        winner,
-        mine,
+        winning,
+        proposed,
         num_records: stats
             .and_then(num_records)
             .and_then(|records| records.try_into().ok()),

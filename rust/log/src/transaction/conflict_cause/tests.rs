@@ -109,8 +109,8 @@ fn another_table_is_called_so() {
             version: Version::ZERO,
             field: field.to_owned(),
         };
-        let said = Error::from(conflict).what().to_owned();
-        assert!(said.contains(field), "{said}");
-        assert_eq!(said.contains("another table"), is_another, "{said}");
+        let message = Error::from(conflict).what().to_owned();
+        assert!(message.contains(field), "{message}");
+        assert_eq!(message.contains("another table"), is_another, "{message}");
     }
 }

@@ -83,7 +83,7 @@ fn a_commit_that_changes_no_row_needs_snapshot_isolation() {
     };
     let mut still = Remove::of(&file(false), 1);
     still.data_change = false;
-    for (name, mine, serializable, write_serializable) in [
+    for (name, proposal, serializable, write_serializable) in [
         (
             "compaction",
             proposal("OPTIMIZE", |p| p.adds.push(file(false))),
@@ -151,9 +151,17 @@ fn a_commit_that_changes_no_row_needs_snapshot_isolation() {
             WriteSerializable,
         ),
     ] {
-        assert_eq!(Serializable.of_commit(&mine), serializable, "{name}");
-        assert_eq!(WriteSerializable.of_commit(&mine), write_serializable, "{name}");
-        assert_eq!(SnapshotIsolation.of_commit(&mine), SnapshotIsolation, "{name}");
+        assert_eq!(Serializable.of_commit(&proposal), serializable, "{name}");
+        assert_eq!(
+            WriteSerializable.of_commit(&proposal),
+            write_serializable,
+            "{name}"
+        );
+        assert_eq!(
+            SnapshotIsolation.of_commit(&proposal),
+            SnapshotIsolation,
+            "{name}"
+        );
     }
 }
 

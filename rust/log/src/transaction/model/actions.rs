@@ -5,7 +5,7 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 
 use super::table::File;
 use crate::changes::PartitionValues;
-use crate::transaction::WinnerFile;
+use crate::transaction::WinningFile;
 use crate::transaction::samples::vector;
 
 pub(super) fn bitmap(vector: Option<&Descriptor>) -> Bitmap {
@@ -46,22 +46,22 @@ pub(super) fn remove_of(file: &File, data_change: bool) -> Remove {
     }
 }
 
-pub(super) fn came(add: Add) -> WinnerFile {
-    WinnerFile {
+pub(super) fn came(add: Add) -> WinningFile {
+    WinningFile {
         path: add.path,
         partition_values: add.partition_values,
         data_change: add.data_change,
         deletion_vector: add.deletion_vector,
-        ..WinnerFile::default()
+        ..WinningFile::default()
     }
 }
 
-pub(super) fn went(remove: Remove) -> WinnerFile {
-    WinnerFile {
+pub(super) fn went(remove: Remove) -> WinningFile {
+    WinningFile {
         path: remove.path,
         partition_values: remove.partition_values.unwrap_or_default(),
         data_change: remove.data_change,
         deletion_vector: remove.deletion_vector,
-        ..WinnerFile::default()
+        ..WinningFile::default()
     }
 }

@@ -11,7 +11,7 @@ use super::table::{File, Table};
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check_without};
 use crate::transaction::samples::{base, metadata, predicate, protocol, version};
 use crate::transaction::{
-    Base, DecidedBy, IsolationLevel, Proposal, ReadSet, SharedFile, UnitedVector, Winner, follow,
+    Base, DecidedBy, IsolationLevel, Proposal, ReadSet, SharedFile, UnitedVector, WinningCommit, follow,
     is_blind_append, rebase, unite,
 };
 
@@ -87,23 +87,23 @@ impl Engine {
     ) -> History {
         // The table at each version, and the commit of each version after the first.
         let mut tables = vec![start.clone()];
-        let mut winners: Vec<Winner> = Vec::new();
+        let mut winning_commits: Vec<WinningCommit> = Vec::new();
         let mut fates = Vec::new();
         for (number, (operation, read_at)) in operations.iter().zip(reads).enumerate() {
             // Transactions that did not commit created no version to read.
-            let read_at = (*read_at).min(winners.len());
+            let read_at = (*read_at).min(winning_commits.len());
             let seen = &tables[read_at];
             let effect = operation.effect(number, &seen.rows());
             let mut transaction = self.plan(*operation, number, seen, read_at, rules);
-            let level = rules.level.of_commit(&transaction.mine);
-            if transaction.mine.is_empty() && level == IsolationLevel::SnapshotIsolation {
+            let level = rules.level.of_commit(&transaction.proposal);
+            if transaction.proposal.is_empty() && level == IsolationLevel::SnapshotIsolation {
                 fates.push(Fate::Empty);
                 continue;
             }
-            let since = winners.iter().skip(read_at);
+            let since = winning_commits.iter().skip(read_at);
             if !since
                 .into_iter()
-                .all(|winner| transaction.passes(winner, level, rules))
+                .all(|winning_commit| transaction.passes(winning_commit, level, rules))
             {
                 fates.push(Fate::Lost);
                 continue;
@@ -112,7 +112,7 @@ impl Engine {
                 return History::Torn;
             };
             tables.push(table);
-            winners.push(transaction.into_winner(winners.len() + 1));
+            winning_commits.push(transaction.into_winning_commit(winning_commits.len() + 1));
             fates.push(Fate::Committed(effect));
         }
         let table = tables.pop().expect("there is a first");
@@ -129,7 +129,7 @@ impl Engine {
     ) -> Transaction {
         let changes = operation.changes(number, seen);
         let data_change = !changes.only_moves;
-        let mut mine = Proposal {
+        let mut proposal = Proposal {
             operation: operation.kind(),
             decided_by: if rules.decided_by_row {
                 DecidedBy::Row
@@ -139,26 +139,26 @@ impl Engine {
             ..Proposal::default()
         };
         for file in &changes.removed {
-            mine.removes.push(remove_of(file, data_change));
+            proposal.removes.push(remove_of(file, data_change));
         }
         for file in &changes.added {
-            mine.adds.push(add_of(file, data_change));
+            proposal.adds.push(add_of(file, data_change));
         }
         for (file, deleted) in &changes.cut {
-            mine.removes.push(remove_of(file, data_change));
+            proposal.removes.push(remove_of(file, data_change));
             let mut add = add_of(file, data_change);
             add.deletion_vector = descriptor(*deleted);
-            mine.adds.push(add);
+            proposal.adds.push(add);
         }
-        mine.validate().expect("a plan says one thing of each file");
+        proposal.validate().expect("a plan says one thing of each file");
         let mut read = self.unread.clone();
         for partition in operation.reads() {
             read.read_where(Some(&self.of_partition[usize::from(partition)]));
             read.read_files(seen.of_partition(partition).map(|file| file.path.as_str()));
         }
         Transaction {
-            is_blind: is_blind_append(&mine, &read),
-            mine,
+            is_blind: is_blind_append(&proposal, &read),
+            proposal,
             read,
             base: Base {
                 next: version(i64::try_from(read_at + 1).expect("it is small")),
@@ -170,7 +170,7 @@ impl Engine {
 }
 
 struct Transaction {
-    mine: Proposal,
+    proposal: Proposal,
     read: ReadSet,
     base: Base,
     is_blind: bool,
@@ -179,24 +179,24 @@ struct Transaction {
 
 impl Transaction {
     /// Checks the transaction against a winning commit and rebases it; false for a conflict.
-    fn passes(&mut self, winner: &Winner, level: IsolationLevel, rules: &Rules) -> bool {
+    fn passes(&mut self, winning_commit: &WinningCommit, level: IsolationLevel, rules: &Rules) -> bool {
         let attempt = Attempt {
-            mine: &self.mine,
+            proposal: &self.proposal,
             read: &self.read,
             base: &self.base,
             level,
             granularity: rules.granularity,
-            gate: |_| Ok(()),
+            support_check: |_| Ok(()),
         };
-        let Ok(shared) = check_without(&rules.without, &attempt, winner) else {
+        let Ok(shared) = check_without(&rules.without, &attempt, winning_commit) else {
             return false;
         };
         let united: Option<Vec<_>> = shared.into_iter().map(|file| united(file, rules)).collect();
         let Some(united) = united else {
             return false;
         };
-        follow(&mut self.mine, &united).expect("it was checked");
-        let rebased = rebase(&mut self.mine, &mut self.base, winner);
+        follow(&mut self.proposal, &united).expect("it was checked");
+        let rebased = rebase(&mut self.proposal, &mut self.base, winning_commit);
         // If rows are not verified, the merged deletion vector may equal the winner's, which is no change.
         assert!(rebased.is_ok() || !rules.proves_rows, "{rebased:?}");
         rebased.is_ok()
@@ -210,14 +210,14 @@ impl Transaction {
             .map(|file| (file.path.clone(), file.clone()))
             .collect();
         let mut removed: HashMap<&str, File> = HashMap::new();
-        for remove in &self.mine.removes {
+        for remove in &self.proposal.removes {
             let gone = files.remove(&remove.path)?;
             if descriptor(gone.deleted) != remove.deletion_vector {
                 return None;
             }
             removed.insert(&remove.path, gone);
         }
-        for add in &self.mine.adds {
+        for add in &self.proposal.adds {
             let known = removed.get(add.path.as_str());
             let mut file = known
                 .or_else(|| self.new_files.iter().find(|file| file.path == add.path))?
@@ -230,25 +230,26 @@ impl Transaction {
         Some(Table { files })
     }
 
-    fn into_winner(self, number: usize) -> Winner {
-        let mut winner = Winner::silent(version(i64::try_from(number).expect("it is small")), 0);
-        winner.is_blind_append = self.is_blind;
-        winner.operation = Some(self.mine.operation.name().to_owned());
-        winner.adds = self.mine.adds.into_iter().map(came).collect();
-        winner.removes = self.mine.removes.into_iter().map(went).collect();
-        winner
+    fn into_winning_commit(self, number: usize) -> WinningCommit {
+        let mut winning_commit =
+            WinningCommit::silent(version(i64::try_from(number).expect("it is small")), 0);
+        winning_commit.is_blind_append = self.is_blind;
+        winning_commit.operation = Some(self.proposal.operation.name().to_owned());
+        winning_commit.adds = self.proposal.adds.into_iter().map(came).collect();
+        winning_commit.removes = self.proposal.removes.into_iter().map(went).collect();
+        winning_commit
     }
 }
 
 /// Returns a shared file with the merged deletion vector; `None` if the rows are not disjoint.
 fn united(file: SharedFile, rules: &Rules) -> Option<(SharedFile, UnitedVector)> {
     let base = bitmap(file.base.as_ref());
-    let mine = file.mine.as_ref().map(|mine| bitmap(Some(mine)));
-    let winner = bitmap(Some(&file.winner));
+    let proposed = file.proposed.as_ref().map(|proposed| bitmap(Some(proposed)));
+    let winning = bitmap(Some(&file.winning));
     let united = if rules.proves_rows {
-        unite(&base, mine.as_ref(), &winner)?
+        unite(&base, proposed.as_ref(), &winning)?
     } else {
-        winner.union(mine.as_ref().unwrap_or(&base))
+        winning.union(proposed.as_ref().unwrap_or(&base))
     };
     let mask = united.iter().fold(0, |mask, at| mask | 1 << at);
     let vector = match descriptor(mask) {

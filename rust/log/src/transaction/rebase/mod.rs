@@ -18,7 +18,7 @@ use deltaic_protocol::row_tracking::{self, RowTracking};
 use deltaic_protocol::{Result, TableConfiguration, Version};
 
 use super::proposal::key_of;
-use super::{Proposal, Winner};
+use super::{Proposal, WinningCommit};
 
 /// The base of a proposal: the read version, or the last winning commit over which it was rebased; for the first commit
 /// of a table the new table itself.
@@ -44,33 +44,35 @@ impl Base {
     }
 
     /// Whether a commit after this version has an in-commit timestamp.
-    pub(super) fn stamps(&self, mine: &Proposal) -> Result<bool> {
-        let times = InCommitTimestamps::of(&mine.applied_to(&self.table))?;
+    pub(super) fn stamps(&self, proposal: &Proposal) -> Result<bool> {
+        let times = InCommitTimestamps::of(&proposal.applied_to(&self.table))?;
         Ok(times != InCommitTimestamps::Disabled)
     }
 
     /// Advances to a winning commit: its version, protocol, metadata, high water mark and timestamp.
-    fn go_on(&mut self, winner: &Winner) -> Result<()> {
+    fn go_on(&mut self, winning_commit: &WinningCommit) -> Result<()> {
         let enables_rows = |table: &TableConfiguration| {
             RowTracking::of(table).map(|rows| matches!(rows, RowTracking::Enabled(_)))
         };
         let were_enabled = enables_rows(&self.table)?;
         self.table = self.table.after(
-            winner.protocol.as_ref(),
-            winner.metadata.as_ref(),
-            &winner.domains,
+            winning_commit.protocol.as_ref(),
+            winning_commit.metadata.as_ref(),
+            &winning_commit.domains,
         );
         self.lost_row_ids |= !were_enabled && enables_rows(&self.table)?;
-        self.high_water_mark = winner.high_water_mark()?.or(self.high_water_mark);
+        self.high_water_mark = winning_commit.high_water_mark()?.or(self.high_water_mark);
         // Invalid properties fail the commit later, when it is stamped, unless it corrects them.
         let has_times =
             InCommitTimestamps::of(&self.table).is_ok_and(|times| times != InCommitTimestamps::Disabled);
-        self.timestamp_ms = match winner.in_commit_timestamp {
+        self.timestamp_ms = match winning_commit.in_commit_timestamp {
             Some(timestamp_ms) if has_times => timestamp_ms,
             // A modification time can be earlier than that of the version before: clocks differ, and logs are copied.
-            _ => winner.modified_ms.max(self.timestamp_ms.saturating_add(1)),
+            _ => winning_commit
+                .modified_ms
+                .max(self.timestamp_ms.saturating_add(1)),
         };
-        self.next = winner.version.next()?;
+        self.next = winning_commit.version.next()?;
         Ok(())
     }
 }
@@ -86,29 +88,33 @@ impl Base {
 ///
 /// `CorruptLog` if the winning commit's metadata or domains cannot be read, `InvalidArgument` if a file that
 /// needs row ids has no `numRecords`.
-pub fn rebase(mine: &mut Proposal, base: &mut Base, winner: &Winner) -> Result<()> {
+pub fn rebase(proposal: &mut Proposal, base: &mut Base, winning_commit: &WinningCommit) -> Result<()> {
     let (before, read_mark) = (base.table.clone(), base.high_water_mark);
-    base.go_on(winner)?;
-    if mine.operation.replaces_table() {
-        remove_new_domains(mine, winner);
+    base.go_on(winning_commit)?;
+    if proposal.operation.replaces_table() {
+        remove_new_domains(proposal, winning_commit);
     }
-    leave_to_winner(mine, winner);
-    let given = row_ids::take_over(mine, winner);
-    if row_ids::are_handed_out(&mine.applied_to(&base.table))? {
-        row_ids::hand_out_again(mine, base, read_mark, winner.version, &given)?;
+    leave_to_winning_commit(proposal, winning_commit);
+    let given = row_ids::take_over(proposal, winning_commit);
+    if row_ids::are_handed_out(&proposal.applied_to(&base.table))? {
+        row_ids::hand_out_again(proposal, base, read_mark, winning_commit.version, &given)?;
     }
-    stamps::restamp_type_changes(mine, winner.version)?;
-    stamps::restamp_checkpoint_protection(mine, before.protocol(), winner.version)?;
-    mine.validate()
+    stamps::restamp_type_changes(proposal, winning_commit.version)?;
+    stamps::restamp_checkpoint_protection(proposal, before.protocol(), winning_commit.version)?;
+    proposal.validate()
 }
 
 /// Removes domains that the winning commit added to a table that is being replaced.
-fn remove_new_domains(mine: &mut Proposal, winner: &Winner) {
-    let ours: HashSet<String> = mine.domains.iter().map(|domain| domain.domain.clone()).collect();
-    let theirs = winner.domains.iter().filter(|domain| {
+fn remove_new_domains(proposal: &mut Proposal, winning_commit: &WinningCommit) {
+    let ours: HashSet<String> = proposal
+        .domains
+        .iter()
+        .map(|domain| domain.domain.clone())
+        .collect();
+    let theirs = winning_commit.domains.iter().filter(|domain| {
         !domain.removed && domain.domain != row_tracking::DOMAIN && !ours.contains(&domain.domain)
     });
-    mine.domains.extend(theirs.map(|domain| DomainMetadata {
+    proposal.domains.extend(theirs.map(|domain| DomainMetadata {
         removed: true,
         ..domain.clone()
     }));
@@ -116,11 +122,11 @@ fn remove_new_domains(mine: &mut Proposal, winner: &Winner) {
 
 /// If the proposal is a row-id backfill or un-backfill, drops its adds of files that the winning commit added or
 /// removed: these files already have their ids or no longer exist.
-fn leave_to_winner(mine: &mut Proposal, winner: &Winner) {
-    if !mine.is_backfill() && !mine.is_unbackfill() {
+fn leave_to_winning_commit(proposal: &mut Proposal, winning_commit: &WinningCommit) {
+    if !proposal.is_backfill() && !proposal.is_unbackfill() {
         return;
     }
-    let files = winner.adds.iter().chain(&winner.removes);
+    let files = winning_commit.adds.iter().chain(&winning_commit.removes);
     let touched: HashSet<String> = files.map(|file| key_of(&file.path)).collect();
-    mine.adds.retain(|add| !touched.contains(&key_of(&add.path)));
+    proposal.adds.retain(|add| !touched.contains(&key_of(&add.path)));
 }

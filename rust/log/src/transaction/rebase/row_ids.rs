@@ -11,8 +11,8 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
 use super::Base;
 use crate::transaction::proposal::key_of;
-use crate::transaction::winner::WinnerFile;
-use crate::transaction::{Proposal, Winner};
+use crate::transaction::winning_commit::WinningFile;
+use crate::transaction::{Proposal, WinningCommit};
 
 /// Whether writers must assign row ids: if the feature is supported and not suspended.
 pub(super) fn are_handed_out(table: &TableConfiguration) -> Result<bool> {
@@ -30,13 +30,13 @@ pub(super) fn are_handed_out(table: &TableConfiguration) -> Result<bool> {
 /// # Errors
 ///
 /// `InvalidArgument` with the `path` of a file whose statistics lack `numRecords`.
-pub fn hand_out_row_ids(mine: &mut Proposal, base: &Base) -> Result<()> {
-    if !are_handed_out(&mine.applied_to(&base.table))? {
+pub fn hand_out_row_ids(proposal: &mut Proposal, base: &Base) -> Result<()> {
+    if !are_handed_out(&proposal.applied_to(&base.table))? {
         return Ok(());
     }
-    assign(mine, base.high_water_mark, |add| add.base_row_id.is_none())?;
+    assign(proposal, base.high_water_mark, |add| add.base_row_id.is_none())?;
     let version = base.next.as_i64();
-    for add in &mut mine.adds {
+    for add in &mut proposal.adds {
         add.default_row_commit_version.get_or_insert(version);
     }
     Ok(())
@@ -45,7 +45,7 @@ pub fn hand_out_row_ids(mine: &mut Proposal, base: &Base) -> Result<()> {
 /// Assigns the row ids of a proposal again for the version after the winning commit. `read_mark` is the previous high
 /// water mark of the base, `given` are the files whose ids the winning commit set.
 pub(super) fn hand_out_again(
-    mine: &mut Proposal,
+    proposal: &mut Proposal,
     base: &Base,
     read_mark: Option<i64>,
     lost: Version,
@@ -53,12 +53,12 @@ pub(super) fn hand_out_again(
 ) -> Result<()> {
     let is_given = |add: &Add| !given.is_empty() && given.contains(&key_of(&add.path));
     // A file that is added again keeps its ids; ids above the read mark were assigned by this proposal.
-    assign(mine, base.high_water_mark, |add| match add.base_row_id {
+    assign(proposal, base.high_water_mark, |add| match add.base_row_id {
         Some(id) => Some(id) > read_mark && !is_given(add),
         None => true,
     })?;
     let (lost, next) = (lost.as_i64(), lost.next()?.as_i64());
-    for add in &mut mine.adds {
+    for add in &mut proposal.adds {
         let is_ours = add.default_row_commit_version == Some(lost) && !is_given(add);
         if is_ours || add.default_row_commit_version.is_none() {
             add.default_row_commit_version = Some(next);
@@ -71,21 +71,21 @@ pub(super) fn hand_out_again(
 /// Returns the paths of the files that have ids from the winning commit.
 ///
 /// Protocol: a recommitted file has the ids, if any, of the last committed add with the same path.
-pub(super) fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String> {
+pub(super) fn take_over(proposal: &mut Proposal, winning_commit: &WinningCommit) -> HashSet<String> {
     let is_complete =
-        |file: &&WinnerFile| file.base_row_id.is_some() == file.default_row_commit_version.is_some();
-    let files = winner.adds.iter().filter(is_complete);
-    let added: HashMap<String, &WinnerFile> = files.map(|file| (key_of(&file.path), file)).collect();
+        |file: &&WinningFile| file.base_row_id.is_some() == file.default_row_commit_version.is_some();
+    let files = winning_commit.adds.iter().filter(is_complete);
+    let added: HashMap<String, &WinningFile> = files.map(|file| (key_of(&file.path), file)).collect();
     if added.is_empty() {
         return HashSet::new();
     }
-    for add in &mut mine.adds {
+    for add in &mut proposal.adds {
         if let Some(file) = added.get(&key_of(&add.path)) {
             add.base_row_id = file.base_row_id;
             add.default_row_commit_version = file.default_row_commit_version;
         }
     }
-    for remove in &mut mine.removes {
+    for remove in &mut proposal.removes {
         if let Some(file) = added.get(&key_of(&remove.path)) {
             remove.base_row_id = file.base_row_id;
             remove.default_row_commit_version = file.default_row_commit_version;
@@ -96,10 +96,10 @@ pub(super) fn take_over(mine: &mut Proposal, winner: &Winner) -> HashSet<String>
 }
 
 /// Assigns new ids above a mark to some files, and stages the new high water mark: once, before all other domains.
-fn assign(mine: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) -> bool) -> Result<()> {
+fn assign(proposal: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) -> bool) -> Result<()> {
     let mut mark = mark.unwrap_or(-1);
     let mut any = false;
-    for add in mine.adds.iter_mut().filter(|add| is_fresh(add)) {
+    for add in proposal.adds.iter_mut().filter(|add| is_fresh(add)) {
         let wrong = |what: &str| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
         let rows = add.stats.as_deref().and_then(num_records);
         let rows =
@@ -109,11 +109,12 @@ fn assign(mine: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) -> boo
         add.base_row_id = Some(mark + 1);
         (mark, any) = (end, true);
     }
-    let before = mine.domains.len();
-    mine.domains
+    let before = proposal.domains.len();
+    proposal
+        .domains
         .retain(|domain| domain.domain != row_tracking::DOMAIN);
-    if any || mine.domains.len() < before {
-        mine.domains.insert(0, high_water_mark_domain(mark));
+    if any || proposal.domains.len() < before {
+        proposal.domains.insert(0, high_water_mark_domain(mark));
     }
     Ok(())
 }

@@ -24,8 +24,8 @@ const TYPE_CHANGES: &str = "delta.typeChanges";
 /// # Errors
 ///
 /// `CorruptLog` if the base's timestamp is the maximum value.
-pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) -> Result<Option<i64>> {
-    if !base.stamps(mine)? {
+pub fn stamp_in_commit_timestamp(proposal: &mut Proposal, base: &Base, own_ms: i64) -> Result<Option<i64>> {
+    if !base.stamps(proposal)? {
         return Ok(None);
     }
     // The base may have invalid properties that the commit corrects.
@@ -35,7 +35,7 @@ pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) 
         Error::new(ErrorKind::CorruptLog, what).with("version", base.next)
     })?;
     let timestamp_ms = own_ms.max(least);
-    if !was_on && let Some(metadata) = &mut mine.metadata {
+    if !was_on && let Some(metadata) = &mut proposal.metadata {
         let stamps = [
             (ENABLEMENT_VERSION, base.next.to_string()),
             (ENABLEMENT_TIMESTAMP, timestamp_ms.to_string()),
@@ -48,14 +48,14 @@ pub fn stamp_in_commit_timestamp(mine: &mut Proposal, base: &Base, own_ms: i64) 
 
 /// Makes a commit that drops a feature protect the checkpoints before its new version.
 pub(super) fn restamp_checkpoint_protection(
-    mine: &mut Proposal,
+    proposal: &mut Proposal,
     before: &Protocol,
     lost: Version,
 ) -> Result<()> {
-    let protects = mine.protocol.as_ref().is_some_and(|protocol| {
+    let protects = proposal.protocol.as_ref().is_some_and(|protocol| {
         dropped_feature(before, protocol).is_some() && supports_for_writers(protocol, "checkpointProtection")
     });
-    if let Some(metadata) = mine.metadata.as_mut().filter(|_| protects)
+    if let Some(metadata) = proposal.metadata.as_mut().filter(|_| protects)
         && metadata.property(CHECKPOINT_PROTECTION) == Some(lost.to_string().as_str())
     {
         let next = lost.next()?.to_string();
@@ -67,8 +67,8 @@ pub(super) fn restamp_checkpoint_protection(
 }
 
 /// Updates type changes that have the version of the lost attempt.
-pub(super) fn restamp_type_changes(mine: &mut Proposal, lost: Version) -> Result<()> {
-    let Some(metadata) = mine.metadata.as_mut() else {
+pub(super) fn restamp_type_changes(proposal: &mut Proposal, lost: Version) -> Result<()> {
+    let Some(metadata) = proposal.metadata.as_mut() else {
         return Ok(());
     };
     // Few schemas have type changes, and a schema that is not parsed keeps its exact text.

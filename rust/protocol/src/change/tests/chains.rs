@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::plain;
 use crate::TableConfiguration;
 use crate::actions::{Metadata, Protocol};
-use crate::change::{IfAbsent, Moment, TableChange, change, duties};
+use crate::change::{IfAbsent, Moment, TableChange, change, preconditions};
 use crate::column_mapping::{field_id, physical_name};
 use crate::features::{
     Traces, contradictions, ensure_changeable, ensure_readable, needed_features, supports_for_writers,
@@ -246,7 +246,7 @@ fn judge(
     for needed in needed_features(after.metadata(), &schema) {
         assert!(supports_for_writers(after.protocol(), needed), "{needed}");
     }
-    duties(before, after).unwrap();
+    preconditions(before, after).unwrap();
     // Only dropping a feature may remove one or lower a version.
     if !matches!(one, TableChange::DropFeature(..)) {
         assert!(

@@ -106,7 +106,7 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
         .filter(|(.., id)| *id > Some(7))
         .collect();
     new.sort_by_key(|(.., id)| *id);
-    let told: Vec<(&str, &str, i32)> = new
+    let fields_of_columns: Vec<(&str, &str, i32)> = new
         .iter()
         .map(|(name, physical, id)| {
             (
@@ -117,7 +117,7 @@ fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Resu
         })
         .collect();
     assert_eq!(
-        told,
+        fields_of_columns,
         [
             ("w", "col-u3", 10),
             ("n", "col-u4", 11),

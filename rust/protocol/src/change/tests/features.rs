@@ -3,9 +3,9 @@
 use super::{changed, column, plain, set};
 use crate::TableConfiguration;
 use crate::change::Moment;
-use crate::change::{Duty, IfAbsent, TableChange, change, duties};
+use crate::change::{IfAbsent, Precondition, TableChange, change, preconditions};
 use crate::error::ContextValue;
-use crate::features::{Traces, supports_for_writers};
+use crate::features::{FileUse, Traces, supports_for_writers};
 use crate::in_commit_timestamp::{Enablement, InCommitTimestamps};
 use crate::row_tracking::{MaterializedColumns, RowTracking};
 use crate::samples::protocol;
@@ -36,7 +36,7 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
     };
     let enabled = RowTracking::Enabled(names);
     assert_eq!(RowTracking::of(&table)?, enabled);
-    assert_eq!(duties(&plain(), &table)?, [Duty::FilesHaveRowIds]);
+    assert_eq!(preconditions(&plain(), &table)?, [Precondition::FilesHaveRowIds]);
     let again = changed(
         &table,
         &[set(&[("delta.enableRowTracking", "false")]), on.clone()],
@@ -45,7 +45,7 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
         RowTracking::of(&crate::samples::table(again.protocol(), again.metadata()))?,
         enabled
     );
-    assert_eq!(duties(&table, &again)?, []);
+    assert_eq!(preconditions(&table, &again)?, []);
     let taken = TableChange::MergeSchema(crate::schema::StructType {
         fields: vec![crate::schema::StructField::new(
             "_row-id-col-u1",
@@ -137,7 +137,7 @@ fn a_change_tells_what_it_asks_of_files() -> Result<()> {
         (
             &start,
             check,
-            vec![Duty::RowsSatisfy {
+            vec![Precondition::RowsSatisfy {
                 name: "c".to_owned(),
                 expression: "id > 0".to_owned(),
             }],
@@ -145,28 +145,37 @@ fn a_change_tells_what_it_asks_of_files() -> Result<()> {
         (
             &start,
             clustered(&["s.x", "id"]),
-            vec![Duty::FilesHaveStatistics(vec![column("s.x"), column("id")])],
+            vec![Precondition::FilesHaveStatistics(vec![
+                column("s.x"),
+                column("id"),
+            ])],
         ),
         (
             &changed(&start, &[clustered(&["id"])])?,
             clustered(&["s.x", "id"]),
-            vec![Duty::FilesHaveStatistics(vec![column("s.x")])],
+            vec![Precondition::FilesHaveStatistics(vec![column("s.x")])],
         ),
         (&changed(&start, &[clustered(&["id"])])?, clustered(&[]), vec![]),
         (
             &mapped,
             set(&[("delta.enableIcebergCompatV2", "true")]),
-            vec![Duty::FilesAreReadAsIceberg],
+            vec![Precondition::FilesAreReadAsIceberg],
         ),
         (
             &changed(&start, &[TableChange::AddFeature("typeWidening".to_owned())])?,
             TableChange::DropFeature("typeWidening".to_owned(), Traces::InHistory),
-            vec![Duty::NothingUses("typeWidening"), Duty::CheckpointsStandBefore],
+            vec![
+                Precondition::NothingUses {
+                    feature: "typeWidening",
+                    shown: FileUse::Schema,
+                },
+                Precondition::CheckpointsStandBefore,
+            ],
         ),
         (&start, TableChange::SetName(Some("n".to_owned())), vec![]),
     ] {
         let after = changed(before, std::slice::from_ref(&one))?;
-        assert_eq!(duties(before, &after)?, expected, "{one:?}");
+        assert_eq!(preconditions(before, &after)?, expected, "{one:?}");
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ fn bitmap(bytes: &[u8], at: &mut usize, base: u64, found: &mut Vec<RangeInclusiv
         before = Some(key);
         if starts
             .get(index)
-            .is_some_and(|said| *said != (*at - start) as u64)
+            .is_some_and(|stated| *stated != (*at - start) as u64)
         {
             return None;
         }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::actions::DomainMetadata;
-use crate::change::{Duty, duties};
-use crate::features::{contradictions, ensure_changeable};
+use crate::change::{Precondition, preconditions};
+use crate::features::{FileUse, contradictions, ensure_changeable};
 use crate::samples::{metadata, protocol};
 use crate::{Version, clustering, row_tracking};
 
@@ -38,8 +38,14 @@ fn a_feature_that_readers_must_know_leaves_its_history_protected() -> Result<()>
     assert_eq!(*after.protocol(), expected);
     assert_eq!(*after.metadata(), metadata(&[(PROTECTED_BEFORE, "9")]));
     assert_eq!(
-        duties(&off, &after)?,
-        [Duty::NothingUses("deletionVectors"), Duty::CheckpointsStandBefore]
+        preconditions(&off, &after)?,
+        [
+            Precondition::NothingUses {
+                feature: "deletionVectors",
+                shown: FileUse::DeletionVectors,
+            },
+            Precondition::CheckpointsStandBefore
+        ]
     );
     let mut later = after.clone();
     later.set_property(PROTECTED_BEFORE, "12");

@@ -74,16 +74,16 @@ fn a_table(seed: u64, tally: &Tally) -> Result<(), TestCaseError> {
             add(&tally.refused, 1);
             continue;
         };
-        let told = |what: &str| format!("{what}\nseed {seed}: {text}\n{form:?} {files:#?}");
+        let described = |what: &str| format!("{what}\nseed {seed}: {text}\n{form:?} {files:#?}");
         let matching = files
             .iter()
             .map(|file| Ok(evaluate(&bound, &file.rows)?.true_count() > 0))
             .collect::<crate::Result<Vec<bool>>>()
-            .map_err(|error| TestCaseError::fail(told(&error.to_string())))?;
+            .map_err(|error| TestCaseError::fail(described(&error.to_string())))?;
         let kept = kept(&table, &files, form, &bound, &mut chance);
-        let kept = kept.map_err(|error| TestCaseError::fail(told(&error.to_string())))?;
+        let kept = kept.map_err(|error| TestCaseError::fail(described(&error.to_string())))?;
         for (matches, keeps) in matching.iter().zip(&kept) {
-            prop_assert!(*keeps || !matches, "{}", told("a row is lost"));
+            prop_assert!(*keeps || !matches, "{}", described("a row is lost"));
             add(&tally.without_match, usize::from(!matches));
             add(&tally.left_out, usize::from(!keeps));
         }

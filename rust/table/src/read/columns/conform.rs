@@ -12,8 +12,8 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::UNFIT;
+use super::dictionary_decode::decode_dictionary;
 use super::find::find;
-use super::spread::spread;
 use super::variant::conform_variant;
 use super::widen::widen;
 
@@ -108,7 +108,7 @@ pub(crate) fn conform(
             }
             if target == ArrowType::Utf8
                 && let Some(dictionary) = array.as_dictionary_opt()
-                && let Some(texts) = spread(dictionary)
+                && let Some(texts) = decode_dictionary(dictionary)
             {
                 return match texts {
                     Ok(texts) => Ok(Arc::new(texts)),

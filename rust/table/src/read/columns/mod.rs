@@ -1,10 +1,10 @@
 //! The columns of data files, converted to those of the table.
 
 pub(crate) mod conform;
+pub(crate) mod dictionary_decode;
 pub(crate) mod file_columns;
 pub(crate) mod find;
 pub(crate) mod leaves;
-pub(crate) mod spread;
 pub(crate) mod variant;
 pub(crate) mod widen;
 

@@ -7,8 +7,8 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
 use super::file_plan::FilePlan;
 use crate::read::parquet::footer::Footer;
+use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::read_buffers::ReadBuffers;
-use crate::read::parquet::weighed::Packing;
 use crate::read::pruning::selection::Group;
 
 /// A file that is ready to be read.

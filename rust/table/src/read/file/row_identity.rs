@@ -40,30 +40,30 @@ impl RowIdentity {
 
     /// Returns the row ids of a batch, whose rows have these positions in the file.
     pub(crate) fn row_ids(&self, batch: &RecordBatch, positions: &[i64]) -> Result<ArrayRef> {
-        let kept = kept(batch, &self.row_id)?;
+        let materialized = materialized(batch, &self.row_id)?;
         let base = match self.base_row_id {
             Some(base) => Some(base),
-            None if is_whole(kept.as_ref()) => None,
+            None if is_whole(materialized.as_ref()) => None,
             None => return Err(absent("baseRowId", "row ids")),
         };
-        let told = |row: usize| base?.checked_add(*positions.get(row)?);
-        numbers(batch.num_rows(), kept.as_ref(), told)
+        let assigned = |row: usize| base?.checked_add(*positions.get(row)?);
+        numbers(batch.num_rows(), materialized.as_ref(), assigned)
     }
 
     /// Returns the row commit versions of a batch.
     pub(crate) fn row_commit_versions(&self, batch: &RecordBatch) -> Result<ArrayRef> {
-        let kept = kept(batch, &self.row_commit_version)?;
+        let materialized = materialized(batch, &self.row_commit_version)?;
         let version = match self.default_row_commit_version {
             Some(version) => Some(version),
-            None if is_whole(kept.as_ref()) => None,
+            None if is_whole(materialized.as_ref()) => None,
             None => return Err(absent("defaultRowCommitVersion", "row commit versions")),
         };
-        numbers(batch.num_rows(), kept.as_ref(), |_| version)
+        numbers(batch.num_rows(), materialized.as_ref(), |_| version)
     }
 }
 
 /// Returns a materialized column of the file, if it exists.
-fn kept(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
+fn materialized(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
     let Some(index) = find_name(batch.schema_ref().fields(), name)? else {
         return Ok(None);
     };
@@ -81,17 +81,21 @@ fn kept(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
     Ok(Some(numbers.clone()))
 }
 
-fn is_whole(kept: Option<&Int64Array>) -> bool {
-    kept.is_some_and(|kept| kept.null_count() == 0)
+fn is_whole(materialized: Option<&Int64Array>) -> bool {
+    materialized.is_some_and(|materialized| materialized.null_count() == 0)
 }
 
 /// Returns the stored value of each row, or else the derived one.
-fn numbers(rows: usize, kept: Option<&Int64Array>, told: impl Fn(usize) -> Option<i64>) -> Result<ArrayRef> {
+fn numbers(
+    rows: usize,
+    materialized: Option<&Int64Array>,
+    assigned: impl Fn(usize) -> Option<i64>,
+) -> Result<ArrayRef> {
     let mut numbers = Vec::with_capacity(rows);
     for row in 0..rows {
-        let number = match kept.filter(|kept| kept.is_valid(row)) {
-            Some(kept) => Some(kept.value(row)),
-            None => told(row),
+        let number = match materialized.filter(|materialized| materialized.is_valid(row)) {
+            Some(materialized) => Some(materialized.value(row)),
+            None => assigned(row),
         };
         numbers.push(number.ok_or_else(|| {
             Error::new(ErrorKind::CorruptLog, "a row id is larger than 64 bits hold")

@@ -18,9 +18,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::Length;
 
-use super::kept::KEPT_BYTES;
-use super::kept::KeptColumn;
 use super::pages::{Failure, FilePages, Source, outside};
+use super::predicate_cache::CACHED_BYTES;
+use super::predicate_cache::CachedColumn;
 use crate::read::columns::file_columns::{Roots, unfit};
 use crate::read::file::open_file::OpenFile;
 use crate::read::file::row_counts::RowCounts;
@@ -38,12 +38,12 @@ pub(crate) struct PageWise {
 }
 
 /// Cached columns of the matching rows, by index of the root column.
-type Kept = BTreeMap<usize, KeptColumn>;
+type Cached = BTreeMap<usize, CachedColumn>;
 
 /// The remaining rows of a read unit, and the columns of them that the filters decoded.
 struct Judged {
     selection: RowSelection,
-    kept: Kept,
+    cached: Cached,
 }
 
 impl PageWise {
@@ -76,14 +76,14 @@ impl PageWise {
             return Ok(Box::new(std::iter::empty()));
         };
         let schema = self.file.arrow.parquet_schema();
-        let is_left = |leaf: &usize| !judged.kept.contains_key(&schema.get_column_root_idx(*leaf));
+        let is_left = |leaf: &usize| !judged.cached.contains_key(&schema.get_column_root_idx(*leaf));
         let left: Vec<usize> = plan.output_leaves.iter().copied().filter(is_left).collect();
         let reader = self.reader(&left, Some(judged.selection), self.file.limit)?;
         let roots = left.iter().map(|leaf| schema.get_column_root_idx(*leaf));
         let roots = Roots::new(roots.collect());
-        let mut kept = judged.kept;
+        let mut cached = judged.cached;
         Ok(Box::new(reader.map(move |batch| {
-            self.joined(self.sound(batch)?, &roots, &mut kept)
+            self.joined(self.sound(batch)?, &roots, &mut cached)
         })))
     }
 
@@ -131,9 +131,9 @@ impl PageWise {
         let mut expected: u64 = self.groups.iter().map(|group| group.rows).sum();
         seen.decoded(expected);
         let mut selection = asked;
-        let mut kept: Kept = BTreeMap::new();
+        let mut cached: Cached = BTreeMap::new();
         for stage in 0..self.file.plan.stages.len() {
-            let (mask, of_stage) = self.judge_stage(stage, selection.clone(), &kept)?;
+            let (mask, of_stage) = self.judge_stage(stage, selection.clone(), &cached)?;
             if as_u64(mask.len()) != expected {
                 return Err(miscounted(as_u64(mask.len()), expected));
             }
@@ -142,10 +142,10 @@ impl PageWise {
                 return Ok(None);
             }
             let answer = BooleanArray::new(mask.clone(), None);
-            for column in kept.values_mut() {
+            for column in cached.values_mut() {
                 column.retain(&answer)?;
             }
-            kept.extend(of_stage);
+            cached.extend(of_stage);
             let matching = RowSelection::from_boolean_buffer(mask);
             selection = Some(match selection {
                 Some(before) => before.and_then(&matching),
@@ -153,7 +153,7 @@ impl PageWise {
             });
         }
         seen.matched(expected);
-        Ok(selection.map(|selection| Judged { selection, kept }))
+        Ok(selection.map(|selection| Judged { selection, cached }))
     }
 
     /// Returns which of the selected rows match a filter, and the decoded columns of these to cache.
@@ -161,15 +161,15 @@ impl PageWise {
         &self,
         index: usize,
         selection: Option<RowSelection>,
-        kept: &Kept,
-    ) -> Result<(BooleanBuffer, Kept)> {
+        cached: &Cached,
+    ) -> Result<(BooleanBuffer, Cached)> {
         let plan = &self.file.plan;
         let columns = plan.stages.get(index).map(|stage| &stage.columns);
         let leaves: Vec<usize> = columns.iter().flat_map(|columns| columns.leaves()).collect();
         let roots = Roots::new(columns.iter().flat_map(|columns| columns.roots()).collect());
-        let is_kept = |root: &usize| !kept.contains_key(root) && self.is_whole(*root, &leaves);
-        let mut keeps: Vec<usize> = roots.iter().filter(is_kept).collect();
-        let mut bytes: usize = kept.values().map(KeptColumn::bytes).sum();
+        let is_cached = |root: &usize| !cached.contains_key(root) && self.is_whole(*root, &leaves);
+        let mut keeps: Vec<usize> = roots.iter().filter(is_cached).collect();
+        let mut bytes: usize = cached.values().map(CachedColumn::bytes).sum();
         let mut matching: Vec<RecordBatch> = Vec::new();
         let mut mask = BooleanBufferBuilder::new(0);
         for batch in self.reader(&leaves, selection, None)? {
@@ -188,7 +188,7 @@ impl PageWise {
             let batch = filter_record_batch(&batch, &answer).map_err(unfit)?;
             bytes = bytes.saturating_add(batch.get_array_memory_size());
             matching.push(batch);
-            if bytes > KEPT_BYTES {
+            if bytes > CACHED_BYTES {
                 matching.clear();
                 keeps.clear();
             }
@@ -199,10 +199,10 @@ impl PageWise {
             let parts = matching
                 .iter()
                 .filter_map(|batch| batch.columns().get(place).cloned());
-            Some((root, KeptColumn::new(data_type, parts.collect())))
+            Some((root, CachedColumn::new(data_type, parts.collect())))
         };
-        let kept = keeps.into_iter().filter_map(column).collect();
-        Ok((mask.finish(), kept))
+        let cached = keeps.into_iter().filter_map(column).collect();
+        Ok((mask.finish(), cached))
     }
 
     /// Whether these leaves are all that the output needs of a root column. A struct that was decoded in part is later
@@ -217,15 +217,15 @@ impl PageWise {
 
     /// Returns a batch with the cached columns of its rows, all in the file's order; columns of a batch after those of
     /// the file stay last.
-    fn joined(&self, batch: RecordBatch, roots: &Roots, kept: &mut Kept) -> Result<RecordBatch> {
-        if kept.is_empty() {
+    fn joined(&self, batch: RecordBatch, roots: &Roots, cached: &mut Cached) -> Result<RecordBatch> {
+        if cached.is_empty() {
             return Ok(batch);
         }
         let mut fields: Vec<Arc<Field>> = Vec::new();
         let mut columns: Vec<ArrayRef> = Vec::new();
         let in_file = self.file.footer.schema.fields();
         for root in self.file.plan.roots.iter() {
-            if let Some((column, field)) = kept.get_mut(&root).zip(in_file.get(root)) {
+            if let Some((column, field)) = cached.get_mut(&root).zip(in_file.get(root)) {
                 let column = column.take(batch.num_rows())?;
                 fields.push(Arc::new(Field::new(
                     field.name(),

@@ -15,8 +15,8 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::read::file::open_file::OpenFile;
+use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::read_buffers::ReadBuffers;
-use crate::read::parquet::weighed::Packing;
 
 /// The number of bytes that are first read for a page header: most are shorter.
 const HEADER: usize = 256;
@@ -103,21 +103,21 @@ impl Inner {
     }
 
     fn unread(&self, error: io::Error) -> ParquetError {
-        let told = ParquetError::General(format!("the file cannot be read: {error}"));
+        let error_of_page = ParquetError::General(format!("the file cannot be read: {error}"));
         self.note(Failure::Unread(error));
-        told
+        error_of_page
     }
 
     /// Verifies that a page does not claim more than its bytes can hold.
     fn weigh(&self, page: Option<PageClaims>) -> Result<()> {
-        let weighed = match page {
+        let page_guard = match page {
             Some(page) => self.packing.weigh(&page),
             None if self.packing.is_any() => Err(ParquetError::General(
                 "a page has a header that makes no sense".to_owned(),
             )),
             None => Ok(()),
         };
-        weighed.inspect_err(|error| self.note(Failure::Refused(error.to_string())))
+        page_guard.inspect_err(|error| self.note(Failure::Refused(error.to_string())))
     }
 }
 
@@ -158,8 +158,8 @@ impl ChunkReader for FilePages {
         }
         // Bytes that do not follow a validated header start with their own. An empty body ends where the next page
         // begins.
-        let is_weighed = length == 0 || inner.bodies().remove(&start) && !inner.indexed.contains(&start);
-        if !is_weighed {
+        let is_checked = length == 0 || inner.bodies().remove(&start) && !inner.indexed.contains(&start);
+        if !is_checked {
             inner.weigh(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
         }
         Ok(bytes)

@@ -97,11 +97,11 @@ fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
             column.column_descr().max_rep_level() == 0 && column.num_values() != group.num_rows()
         });
         if let Some(column) = flat {
-            let (said, has) = (group.num_rows(), column.num_values());
+            let (rows, has) = (group.num_rows(), column.num_values());
             return Err(Error::new(
                 ErrorKind::CorruptData,
                 format!(
-                    "the data file's footer counts {said} rows in a row group, and {has} values in a column"
+                    "the data file's footer counts {rows} rows in a row group, and {has} values in a column"
                 ),
             )
             .with("field", column.column_path().string())

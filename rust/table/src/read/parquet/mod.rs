@@ -2,6 +2,6 @@
 
 pub(crate) mod footer;
 pub(crate) mod int96;
+pub(crate) mod page_guard;
 pub(crate) mod page_index;
 pub(crate) mod read_buffers;
-pub(crate) mod weighed;

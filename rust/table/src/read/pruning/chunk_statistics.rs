@@ -16,7 +16,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::chunk_columns::{Column, InChunks, column_at};
-use super::stretches::{Stretch, are_in_order, nulls_of_stretches, stretches};
+use super::row_ranges::{RowRange, are_in_order, nulls_of_ranges, row_ranges};
 use crate::read::columns::conform::conform;
 use crate::read::columns::leaves::on_paths;
 use crate::read::parquet::footer::Footer;
@@ -33,7 +33,7 @@ pub(crate) struct Question<'a> {
 }
 
 /// The statistics of a column: bounds in the type of the file, and null counts.
-struct Told {
+struct Bounds {
     min: ArrayRef,
     max: ArrayRef,
     nulls: UInt64Array,
@@ -88,23 +88,23 @@ impl<'a> Question<'a> {
     pub(crate) fn row_groups(&self, file: &ParquetMetaData) -> Result<Vec<bool>> {
         let groups = file.row_groups();
         let rows: Vec<i64> = groups.iter().map(RowGroupMetaData::num_rows).collect();
-        let told = |column: &Column| {
+        let bounds_of = |column: &Column| {
             let converter = column.converter(file)?;
             let sound = groups.iter().map(|group| column.has_bounds(file, group));
             let sound: BooleanArray = sound.map(Some).collect();
             let min = converter.row_group_mins(groups).ok()?;
             let max = converter.row_group_maxes(groups).ok()?;
-            Some(Told {
+            Some(Bounds {
                 min: only_where(&min, &sound)?,
                 max: only_where(&max, &sound)?,
                 nulls: converter.row_group_null_counts(groups).ok()?,
             })
         };
-        self.ask(&rows, &told)
+        self.ask(&rows, &bounds_of)
     }
 
     /// Returns the row ranges of a row group that may contain a matching row; `None` if it has no usable page index.
-    pub(crate) fn pages(&self, file: &ParquetMetaData, group: usize) -> Result<Option<Vec<Stretch>>> {
+    pub(crate) fn pages(&self, file: &ParquetMetaData, group: usize) -> Result<Option<Vec<RowRange>>> {
         let Some(index) = file.page_index() else {
             return Ok(None);
         };
@@ -129,14 +129,14 @@ impl<'a> Question<'a> {
         if starts.is_empty() {
             return Ok(None);
         }
-        let stretches = stretches(&starts, rows);
-        let lengths: Vec<i64> = stretches
+        let row_ranges = row_ranges(&starts, rows);
+        let lengths: Vec<i64> = row_ranges
             .iter()
             .map(|stretch| i64::try_from(stretch.rows).unwrap_or(i64::MAX))
             .collect();
-        let told = |column: &Column| {
+        let bounds_of = |column: &Column| {
             let place = indexed.iter().flatten().position(|one| one.leaf == column.leaf)?;
-            let pages: Vec<u32> = stretches
+            let pages: Vec<u32> = row_ranges
                 .iter()
                 .filter_map(|one| one.pages.get(place).copied())
                 .collect();
@@ -150,55 +150,57 @@ impl<'a> Question<'a> {
                 return None;
             }
             let bounds = column.are_ordered(file);
-            let of_stretches = |array: &ArrayRef| match bounds {
+            let of_ranges = |array: &ArrayRef| match bounds {
                 true => take(array, &pages, None).ok(),
                 false => Some(new_null_array(array.data_type(), pages.len())),
             };
-            Some(Told {
-                min: of_stretches(&min)?,
-                max: of_stretches(&max)?,
-                nulls: nulls_of_stretches(&nulls, starts.get(place)?, rows, &stretches, place),
+            Some(Bounds {
+                min: of_ranges(&min)?,
+                max: of_ranges(&max)?,
+                nulls: nulls_of_ranges(&nulls, starts.get(place)?, rows, &row_ranges, place),
             })
         };
-        let kept = self.ask(&lengths, &told)?;
+        let kept = self.ask(&lengths, &bounds_of)?;
         let mut kept = kept.into_iter();
         Ok(Some(
-            stretches
+            row_ranges
                 .into_iter()
                 .filter(|_| kept.next().unwrap_or(true))
                 .collect(),
         ))
     }
 
-    fn ask(&self, rows: &[i64], told: &dyn Fn(&Column) -> Option<Told>) -> Result<Vec<bool>> {
+    fn ask(&self, rows: &[i64], bounds_of: &dyn Fn(&Column) -> Option<Bounds>) -> Result<Vec<bool>> {
         let count = rows.len();
-        let told: Vec<(&[String], Option<Told>)> = self
+        let bounds_of: Vec<(&[String], Option<Bounds>)> = self
             .columns
             .iter()
             .map(|(path, found)| {
-                let told = match found {
-                    InChunks::Column(column) => told(column),
+                let bounds_of = match found {
+                    InChunks::Column(column) => bounds_of(column),
                     InChunks::Misfit => None,
-                    InChunks::Nothing => Some(Told {
+                    InChunks::Nothing => Some(Bounds {
                         min: new_null_array(&ArrowType::Null, count),
                         max: new_null_array(&ArrowType::Null, count),
                         nulls: rows.iter().map(|rows| u64::try_from(*rows).ok()).collect(),
                     }),
                 };
-                (path.as_slice(), told)
+                (path.as_slice(), bounds_of)
             })
             .collect();
         let of = |path: &[String]| {
-            let found = told.iter().find(|(one, _)| *one == path);
-            found.and_then(|(_, told)| told.as_ref())
+            let found = bounds_of.iter().find(|(one, _)| *one == path);
+            found.and_then(|(_, bounds_of)| bounds_of.as_ref())
         };
-        let bounds = |pick: &dyn Fn(&Told) -> ArrayRef| {
+        let bounds = |pick: &dyn Fn(&Bounds) -> ArrayRef| {
             columns(&self.fields, count, &mut vec![], &|path, primitive| {
                 let wanted = DataType::Primitive(primitive);
                 let unknown = || Ok(new_null_array(&wanted.to_arrow()?, count));
-                let Some(told) = of(path) else { return unknown() };
+                let Some(bounds_of) = of(path) else {
+                    return unknown();
+                };
                 // A bound that is not a valid value of the column's type is ignored.
-                match conform(&pick(told), &wanted, "", self.mode) {
+                match conform(&pick(bounds_of), &wanted, "", self.mode) {
                     Ok(array) => Ok(array),
                     Err(_) => unknown(),
                 }
@@ -206,7 +208,7 @@ impl<'a> Question<'a> {
         };
         let nulls = columns(&self.fields, count, &mut vec![], &|path, _| {
             let counts: Int64Array = match of(path) {
-                Some(told) => told
+                Some(bounds_of) => bounds_of
                     .nulls
                     .iter()
                     .map(|nulls| nulls.and_then(|nulls| i64::try_from(nulls).ok()))
@@ -218,8 +220,8 @@ impl<'a> Question<'a> {
         let statistics = StatisticsColumns {
             num_records: Arc::new(Int64Array::from(rows.to_vec())),
             tight_bounds: Arc::new(BooleanArray::new_null(count)),
-            min: bounds(&|told| Arc::clone(&told.min))?,
-            max: bounds(&|told| Arc::clone(&told.max))?,
+            min: bounds(&|bounds_of| Arc::clone(&bounds_of.min))?,
+            max: bounds(&|bounds_of| Arc::clone(&bounds_of.max))?,
             null_count: nulls,
         };
         Ok(match may_match(self.predicate, &statistics, &self.wanted)? {

@@ -3,5 +3,5 @@
 pub(crate) mod chunk_columns;
 pub(crate) mod chunk_statistics;
 pub(crate) mod chunk_values;
+pub(crate) mod row_ranges;
 pub(crate) mod selection;
-pub(crate) mod stretches;

@@ -5,7 +5,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::arrow_reader::{RowGroupSelection, RowSelection};
 use parquet::file::metadata::ParquetMetaData;
 
-use super::stretches::Stretch;
+use super::row_ranges::RowRange;
 use crate::scan::Rows;
 
 /// A row group of which some rows are decoded.
@@ -22,18 +22,18 @@ pub(crate) struct Group {
 
 impl Group {
     /// Selects rows of the row group that starts at row `first` of the file; `None` if none of its rows is selected.
-    /// `stretches` are the row ranges that may match, all rows if `None`.
+    /// `row_ranges` are the row ranges that may match, all rows if `None`.
     pub(crate) fn select(
         file: &ParquetMetaData,
         index: usize,
         first: u64,
         rows: &Rows,
-        stretches: Option<&[Stretch]>,
+        row_ranges: Option<&[RowRange]>,
     ) -> Result<Option<Self>> {
         let count = rows_of(file, index);
         let of_vector = rows.mask(first..first.saturating_add(count))?;
-        let of_pages = match stretches {
-            Some(stretches) => mask(stretches, count)?,
+        let of_pages = match row_ranges {
+            Some(row_ranges) => mask(row_ranges, count)?,
             None => None,
         };
         let both = match (of_vector, of_pages) {
@@ -134,9 +134,9 @@ pub(crate) fn rows_of(file: &ParquetMetaData, group: usize) -> u64 {
 /// # Errors
 ///
 /// `Internal` if the ranges are not ascending, or not within the row group.
-fn mask(stretches: &[Stretch], rows: u64) -> Result<Option<BooleanBuffer>> {
+fn mask(row_ranges: &[RowRange], rows: u64) -> Result<Option<BooleanBuffer>> {
     let (mut end, mut kept) = (0, 0);
-    for stretch in stretches {
+    for stretch in row_ranges {
         if stretch.first < end {
             return Err(impossible());
         }
@@ -150,7 +150,7 @@ fn mask(stretches: &[Stretch], rows: u64) -> Result<Option<BooleanBuffer>> {
         return Ok(None);
     }
     let mut bits = BooleanBufferBuilder::new(position(rows)?);
-    for stretch in stretches {
+    for stretch in row_ranges {
         bits.resize(position(stretch.first)?);
         bits.append_n(position(stretch.rows)?, true);
     }
@@ -224,10 +224,10 @@ mod tests {
         }
     }
 
-    fn stretches(of: &[(u64, u64)]) -> Vec<Stretch> {
+    fn row_ranges(of: &[(u64, u64)]) -> Vec<RowRange> {
         let pages = Vec::new;
         of.iter()
-            .map(|(first, rows)| Stretch {
+            .map(|(first, rows)| RowRange {
                 first: *first,
                 rows: *rows,
                 pages: pages(),
@@ -237,9 +237,9 @@ mod tests {
 
     #[test]
     fn all_rows_are_never_taken_for_rows_that_cannot_be() -> Result<()> {
-        assert_eq!(mask(&stretches(&[(0, 10)]), 10)?, None);
-        assert_eq!(mask(&stretches(&[(0, 4), (4, 6)]), 10)?, None);
-        let some = mask(&stretches(&[(1, 2), (5, 1)]), 7)?.map(|mask| mask.set_indices().collect());
+        assert_eq!(mask(&row_ranges(&[(0, 10)]), 10)?, None);
+        assert_eq!(mask(&row_ranges(&[(0, 4), (4, 6)]), 10)?, None);
+        let some = mask(&row_ranges(&[(1, 2), (5, 1)]), 7)?.map(|mask| mask.set_indices().collect());
         assert_eq!(some, Some(vec![1, 2, 5]));
         for odd in [
             &[(5, 10)][..],
@@ -249,7 +249,7 @@ mod tests {
             &[(u64::MAX, 2)],
             &[(0, u64::MAX)],
         ] {
-            let error = mask(&stretches(odd), 10).err();
+            let error = mask(&row_ranges(odd), 10).err();
             assert!(
                 error.is_some_and(|error| error.kind() == ErrorKind::Internal),
                 "{odd:?}"

@@ -20,8 +20,8 @@ use crate::read::deletion_vectors::read_vectors::{VectorOf, read_vectors, vector
 use super::BatchStream;
 use super::guard::Guard;
 use super::open::{Cut, open};
-use super::piece::Piece;
 use super::queue::{Worker, spawn};
+use super::read_unit::ReadUnit;
 use crate::read::file::open_file::OpenFile;
 use crate::scan::Rows;
 use crate::scan::{Scan, ScanTask};
@@ -84,17 +84,17 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     let cut = Cut { limit, in_parts };
     let share = QUEUED_KIB / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
     let shared = Arc::new(AcrossFiles::default());
-    let pieces = with_rows(tasks)
+    let read_units = with_rows(tasks)
         .map(move |task| {
             let shared = Arc::clone(&shared);
             async move { spawn_open(task?, cut, shared).await }
         })
         .buffered(at_once)
-        .map_ok(|pieces| futures::stream::iter(pieces.into_iter().map(Ok)))
+        .map_ok(|read_units| futures::stream::iter(read_units.into_iter().map(Ok)))
         .try_flatten()
         .boxed();
     // Lazy: reading starts with the first poll.
-    futures::stream::once(async move { ahead(pieces, at_once, share) })
+    futures::stream::once(async move { ahead(read_units, at_once, share) })
         .flatten()
         .flatten()
         .boxed()
@@ -102,7 +102,7 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
 
 /// Returns the batches of each read unit as its own stream. Starts up to `at_once` read units ahead of the consumer.
 fn ahead(
-    mut pieces: BoxStream<'static, Result<Piece>>,
+    mut read_units: BoxStream<'static, Result<ReadUnit>>,
     at_once: usize,
     share: u32,
 ) -> BoxStream<'static, BatchStream> {
@@ -110,18 +110,18 @@ fn ahead(
     let (sender, receiver) = mpsc::channel(at_once.saturating_sub(1).max(1));
     let room = Arc::new(Semaphore::new(usize::try_from(HELD_KIB).unwrap_or(usize::MAX)));
     let driver = Worker::new(tokio::spawn(async move {
-        while let Some(piece) = pieces.next().await {
+        while let Some(read_unit) = read_units.next().await {
             let Ok(place) = sender.reserve().await else {
                 return;
             };
-            match piece {
-                Ok(piece) => {
+            match read_unit {
+                Ok(read_unit) => {
                     // Acquired in row order, so that the next rows never wait for later ones.
-                    let wanted = u32::try_from(piece.bytes() >> 10).unwrap_or(u32::MAX);
+                    let wanted = u32::try_from(read_unit.bytes() >> 10).unwrap_or(u32::MAX);
                     let held = Arc::clone(&room)
                         .acquire_many_owned(wanted.clamp(1, HELD_KIB))
                         .await;
-                    place.send(spawn(piece, held.ok(), share));
+                    place.send(spawn(read_unit, held.ok(), share));
                 }
                 Err(error) => {
                     place.send(futures::stream::once(async move { Err(error) }).boxed());
@@ -178,15 +178,15 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 pub fn stream_task(task: ScanTask) -> BatchStream {
     let guard = Guard::of(&task);
     let batches = async move {
-        let pieces = match open(task, Cut::WHOLE, &AcrossFiles::default()).await? {
-            Some(file) => file.pieces(),
+        let read_units = match open(task, Cut::WHOLE, &AcrossFiles::default()).await? {
+            Some(file) => file.read_units(),
             None => Vec::new(),
         };
         Ok::<_, Error>(
             futures::stream::iter(
-                pieces
+                read_units
                     .into_iter()
-                    .map(|piece| spawn(piece, None, QUEUED_OF_A_TASK_KIB)),
+                    .map(|read_unit| spawn(read_unit, None, QUEUED_OF_A_TASK_KIB)),
             )
             .flatten()
             .boxed(),
@@ -196,12 +196,12 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 }
 
 /// Opens a file on a thread of the runtime, because decoding the footer takes CPU time.
-async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Result<Vec<Piece>> {
+async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Result<Vec<ReadUnit>> {
     let guard = Guard::of(&task);
     let opened = async move {
         let opened = AssertUnwindSafe(open(task, cut, &shared)).catch_unwind().await;
         let file = opened.unwrap_or_else(|_| Err(guard.fault()))?;
-        Ok(file.map(OpenFile::pieces).unwrap_or_default())
+        Ok(file.map(OpenFile::read_units).unwrap_or_default())
     };
     let mut worker = Worker::new(tokio::spawn(opened));
     (&mut worker.handle).await.unwrap_or_else(|_| Err(caught()))

@@ -6,8 +6,8 @@ pub(crate) mod batch_stream;
 pub(crate) mod count;
 pub(crate) mod guard;
 pub(crate) mod open;
-pub(crate) mod piece;
 pub(crate) mod queue;
+pub(crate) mod read_unit;
 
 use arrow_array::RecordBatch;
 use deltaic_protocol::Result;

@@ -10,15 +10,15 @@ use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::across_files::AcrossFiles;
-use super::piece::Piece;
+use super::read_unit::ReadUnit;
 use crate::read::columns::find::ensure_ids;
 use crate::read::deletion_vectors::read_vectors::{read_vectors, vectors_of};
 use crate::read::file::file_plan::FilePlan;
 use crate::read::file::open_file::OpenFile;
 use crate::read::local::pages::indexed;
 use crate::read::parquet::footer::{Footer, damaged, options};
+use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::page_index::with_page_index;
-use crate::read::parquet::weighed::Packing;
 use crate::read::pruning::chunk_statistics::Question;
 use crate::read::pruning::chunk_values::{is_all_dictionary, with_values};
 use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
@@ -105,11 +105,11 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     }
     let mut groups = Vec::new();
     for (index, first) in kept {
-        let stretches = match &question {
+        let row_ranges = match &question {
             Some(question) => question.pages(&footer.metadata, index)?,
             None => None,
         };
-        let Some(group) = Group::select(&footer.metadata, index, first, &rows, stretches.as_deref())? else {
+        let Some(group) = Group::select(&footer.metadata, index, first, &rows, row_ranges.as_deref())? else {
             continue;
         };
         match cuts(&footer.metadata, index, &plan.leaves) {
@@ -184,28 +184,28 @@ fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(u
 impl OpenFile {
     /// Returns the read units in order. For a local file, a unit has as many row groups as [`PIECE_ROWS`] allows;
     /// otherwise, when each row group must be fetched, it has one.
-    pub(crate) fn pieces(self) -> Vec<Piece> {
-        let mut pieces: Vec<Vec<Group>> = Vec::new();
+    pub(crate) fn read_units(self) -> Vec<ReadUnit> {
+        let mut read_units: Vec<Vec<Group>> = Vec::new();
         let is_local = self.plan.task.context.location.file_system().is_some();
         let most = if is_local { PIECE_ROWS } else { 0 };
         let mut rows = most;
         for group in self.groups.iter().cloned() {
             let more = group.rows;
-            match pieces.last_mut() {
-                Some(piece) if rows.saturating_add(more) <= most => {
-                    piece.push(group);
+            match read_units.last_mut() {
+                Some(read_unit) if rows.saturating_add(more) <= most => {
+                    read_unit.push(group);
                     rows = rows.saturating_add(more);
                 }
                 _ => {
-                    pieces.push(vec![group]);
+                    read_units.push(vec![group]);
                     rows = more;
                 }
             }
         }
         let file = Arc::new(self);
-        pieces
+        read_units
             .into_iter()
-            .map(|groups| Piece {
+            .map(|groups| ReadUnit {
                 file: Arc::clone(&file),
                 groups,
             })

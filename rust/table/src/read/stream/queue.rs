@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::BatchStream;
 use super::guard::Guard;
-use super::piece::Piece;
+use super::read_unit::ReadUnit;
 use crate::read::file::stop::Stop;
 
 /// Work on another thread. Dropping it aborts the work at its next await; work that never awaits checks a cancellation
@@ -36,14 +36,14 @@ impl<T> Drop for Worker<T> {
 }
 
 /// Starts to read a read unit and returns its batches in order. At most `share` KiB of batches are buffered.
-pub(crate) fn spawn(piece: Piece, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
+pub(crate) fn spawn(read_unit: ReadUnit, room: Option<OwnedSemaphorePermit>, share: u32) -> BatchStream {
     let (sender, receiver) = mpsc::unbounded_channel();
     let queue = Arc::new(Semaphore::new(usize::try_from(share).unwrap_or(usize::MAX)));
-    let guard = Guard::of(piece.task());
+    let guard = Guard::of(read_unit.task());
     let stop = Stop::default();
-    let told = stop.clone();
+    let stopped = stop.clone();
     let work = async move {
-        let mut batches = guard.batches(piece.read(told).boxed());
+        let mut batches = guard.batches(read_unit.read(stopped).boxed());
         let mut handful = Handful::new(sender, share);
         // Buffered batches are sent before this task awaits anything.
         while let Some(batch) = match batches.next().now_or_never() {

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation, WriteSerializable};
 use crate::transaction::conflict::{Granularity, Rule};
-use crate::transaction::samples::{add, domain, file, metadata, protocol, remove, txn, vector, winner};
+use crate::transaction::samples::{
+    add, domain, file, metadata, protocol, remove, txn, vector, winning_commit,
+};
 
 /// The matrix of file actions; the columns are isolation levels.
 #[test]
@@ -14,7 +16,7 @@ fn files_at_every_level() {
     let mut proof = Loser::of(&["p"], "ADD CONSTRAINT");
     proof.read.rest_on_every_file();
     let columns = [Serializable, WriteSerializable, SnapshotIsolation];
-    for (loser, winner_did, winner, outcomes) in [
+    for (loser, winning_commit_did, winning_commit, outcomes) in [
         (&blind_append, "blind append", blind("1a"), [OK, OK, OK]),
         (&blind_append, "other add", other("1a"), [OK, OK, OK]),
         (&blind_append, "moved rows", moved("1a"), [OK, OK, OK]),
@@ -79,7 +81,7 @@ fn files_at_every_level() {
         (
             &blind_append,
             "row ids of the same",
-            winner("ROW TRACKING BACKFILL", |w| w.adds.push(file("1new"))),
+            winning_commit("ROW TRACKING BACKFILL", |w| w.adds.push(file("1new"))),
             [OK, OK, OK],
         ),
         (
@@ -89,8 +91,12 @@ fn files_at_every_level() {
             [OK, OK, OK],
         ),
     ] {
-        let found = columns.map(|level| loser.meeting(level, Granularity::Files, &winner, &[]));
-        assert_eq!(found, outcomes, "{:?} meets {winner_did}", loser.mine.operation);
+        let found = columns.map(|level| loser.meeting(level, Granularity::Files, &winning_commit, &[]));
+        assert_eq!(
+            found, outcomes,
+            "{:?} meets {winning_commit_did}",
+            loser.proposal.operation
+        );
     }
 }
 
@@ -100,18 +106,18 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     let removal = |files: &[&str]| {
         Loser::of(&["p"], "DELETE")
             .reading("p = 1", files)
-            .proposing(|mine| mine.removes.push(remove("1d")))
+            .proposing(|proposal| proposal.removes.push(remove("1d")))
     };
-    let unread = Loser::of(&["p"], "DELETE").proposing(|mine| {
-        mine.removes.push(remove("1d"));
-        mine.adds.extend([add("1d"), add("2new")]);
+    let unread = Loser::of(&["p"], "DELETE").proposing(|proposal| {
+        proposal.removes.push(remove("1d"));
+        proposal.adds.extend([add("1d"), add("2new")]);
     });
     let whole = {
         let mut whole = Loser::of(&["p"], "WRITE");
         whole.read.read_whole_table();
-        whole.proposing(|mine| mine.removes.push(remove("1d")))
+        whole.proposing(|proposal| proposal.removes.push(remove("1d")))
     };
-    let everything = winner("MERGE", |w| {
+    let everything = winning_commit("MERGE", |w| {
         w.protocol = Some(protocol(&["unheard"]));
         w.metadata = Some(metadata(&[], &[]));
         w.domains.push(domain("d"));
@@ -119,9 +125,9 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         w.adds.extend([file("1a"), file("1new")]);
         w.removes.extend([file("1d"), file("1r")]);
     });
-    let mut all = removal(&["1r"]).proposing(|mine| {
-        mine.domains.push(domain("d"));
-        mine.adds.push(add("1new"));
+    let mut all = removal(&["1r"]).proposing(|proposal| {
+        proposal.domains.push(domain("d"));
+        proposal.adds.push(add("1new"));
     });
     all.read.read_app_id("app");
     // Without the first rule the next one applies, and so on to the last.
@@ -146,16 +152,21 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     );
 
     let files = Granularity::Files;
-    for (name, loser, winner, outcome) in [
+    for (name, loser, winning_commit, outcome) in [
         ("removed twice and not read", &unread, removing("1d", true), TWICE),
         ("the whole table was read", &whole, removing("2z", false), READ),
         ("the whole table was read", &whole, other("2z"), APPEND),
         ("added twice and elsewhere", &unread, other("2new"), ADDED),
         ("added again and removed", &unread, other("1d"), OK),
-        ("a winner that does nothing", &whole, winner("WRITE", |_| ()), OK),
+        (
+            "a winner that does nothing",
+            &whole,
+            winning_commit("WRITE", |_| ()),
+            OK,
+        ),
     ] {
         assert_eq!(
-            loser.meeting(Serializable, files, &winner, &[]),
+            loser.meeting(Serializable, files, &winning_commit, &[]),
             outcome,
             "{name}"
         );
@@ -170,7 +181,9 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     let flat = Loser::of(&[], "DELETE").reading("x = 7", &["a"]);
     assert_eq!(flat.meeting(Serializable, files, &other("b"), &[]), APPEND);
     assert_eq!(flat.meeting(WriteSerializable, files, &blind("b"), &[]), OK);
-    let optimise = flat.clone().proposing(|mine| mine.removes.push(remove("a")));
+    let optimise = flat
+        .clone()
+        .proposing(|proposal| proposal.removes.push(remove("a")));
     assert_eq!(
         optimise.meeting(SnapshotIsolation, files, &removing("a", true), &[]),
         READ

@@ -5,7 +5,7 @@ use deltaic_protocol::actions::{Metadata, Protocol};
 use super::{Loser, META, OK};
 use crate::transaction::IsolationLevel::Serializable;
 use crate::transaction::conflict::Granularity;
-use crate::transaction::samples::{base, metadata, protocol, winner};
+use crate::transaction::samples::{base, metadata, protocol, winning_commit};
 
 const SUPPORTED: [&str; 6] = [
     "rowTracking",
@@ -117,9 +117,10 @@ fn metadata_that_may_change() {
         for (protocol, fits) in [(supported.clone(), with), (protocol(&[]), without)] {
             let mut loser = Loser::of(&[], "WRITE");
             loser.base = base(protocol, metadata(&[], before));
-            let winner = winner("SET TBLPROPERTIES", |w| w.metadata = Some(metadata(&[], after)));
+            let winning_commit =
+                winning_commit("SET TBLPROPERTIES", |w| w.metadata = Some(metadata(&[], after)));
             let outcome = if fits { OK } else { META };
-            let found = loser.meeting(Serializable, Granularity::Files, &winner, &[]);
+            let found = loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]);
             assert_eq!(
                 found,
                 outcome,
@@ -127,8 +128,11 @@ fn metadata_that_may_change() {
                 loser.base.table.protocol()
             );
             // A commit that changes metadata itself conflicts with any metadata change.
-            let both = loser.proposing(|mine| mine.metadata = Some(metadata(&[], before)));
-            assert_eq!(both.meeting(Serializable, Granularity::Files, &winner, &[]), META);
+            let both = loser.proposing(|proposal| proposal.metadata = Some(metadata(&[], before)));
+            assert_eq!(
+                both.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
+                META
+            );
         }
     }
 }
@@ -201,20 +205,20 @@ fn metadata_that_may_not_change() {
             ..protocol(&["columnMapping"])
         };
         loser.base = base(supported, before);
-        let mut winner = winner("SET TBLPROPERTIES", |w| w.metadata = Some(after));
-        let found = loser.meeting(Serializable, Granularity::Files, &winner, &[]);
+        let mut winning_commit = winning_commit("SET TBLPROPERTIES", |w| w.metadata = Some(after));
+        let found = loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]);
         assert_eq!(found, outcome, "{name}");
         // Identity column state is compatible with any commit without metadata, of the same table.
-        winner.is_identity_only = true;
+        winning_commit.is_identity_only = true;
         let of_one_table = if name == "id" { META } else { OK };
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             of_one_table,
             "{name}"
         );
-        let both = loser.proposing(|mine| mine.metadata = Some(metadata(&[], &[])));
+        let both = loser.proposing(|proposal| proposal.metadata = Some(metadata(&[], &[])));
         assert_eq!(
-            both.meeting(Serializable, Granularity::Files, &winner, &[]),
+            both.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             META,
             "{name}"
         );
@@ -226,11 +230,11 @@ fn metadata_that_may_not_change() {
 fn a_feature_and_its_property_may_come_together() {
     let loser = Loser::of(&[], "WRITE");
     for (features, outcome) in [(&["deletionVectors"][..], OK), (&["appendOnly"], META)] {
-        let winner = winner("SET TBLPROPERTIES", |w| {
+        let winning_commit = winning_commit("SET TBLPROPERTIES", |w| {
             w.protocol = Some(protocol(features));
             w.metadata = Some(metadata(&[], &[("delta.enableDeletionVectors", "true")]));
         });
-        let found = loser.meeting(Serializable, Granularity::Files, &winner, &[]);
+        let found = loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]);
         assert_eq!(found, outcome, "{features:?}");
     }
 }

@@ -8,18 +8,18 @@ mod table;
 use deltaic_protocol::{Conflict as Kind, Error, ErrorKind, Result, TableConfiguration};
 
 use super::{Attempt, Granularity, Rule, check, check_without};
-use crate::transaction::samples::{add, base, file, metadata, predicate, protocol, remove, winner};
-use crate::transaction::{Base, IsolationLevel, Operation, Proposal, ReadSet, Winner};
+use crate::transaction::samples::{add, base, file, metadata, predicate, protocol, remove, winning_commit};
+use crate::transaction::{Base, IsolationLevel, Operation, Proposal, ReadSet, WinningCommit};
 
 /// A proposal with its read set.
 #[derive(Clone)]
 struct Loser {
-    mine: Proposal,
+    proposal: Proposal,
     read: ReadSet,
     base: Base,
 }
 
-fn gate(table: &TableConfiguration) -> Result<()> {
+fn support_check(table: &TableConfiguration) -> Result<()> {
     let mut names = table.protocol().writer_features.iter().flatten();
     match names.find(|name| name.starts_with("unheard")) {
         Some(name) => Err(Error::new(
@@ -39,7 +39,7 @@ impl Loser {
     fn with_features(partition_columns: &[&str], features: &[&str], operation: &str) -> Self {
         let base = base(protocol(features), metadata(partition_columns, &[]));
         Self {
-            mine: Proposal {
+            proposal: Proposal {
                 operation: Operation::parse(operation).expect("a known name"),
                 ..Proposal::default()
             },
@@ -49,7 +49,7 @@ impl Loser {
     }
 
     fn proposing(mut self, change: impl FnOnce(&mut Proposal)) -> Self {
-        change(&mut self.mine);
+        change(&mut self.proposal);
         self
     }
 
@@ -64,26 +64,26 @@ impl Loser {
         &self,
         level: IsolationLevel,
         granularity: Granularity,
-        winner: &Winner,
+        winning_commit: &WinningCommit,
         without: &[Rule],
     ) -> Outcome {
         let attempt = Attempt {
-            mine: &self.mine,
+            proposal: &self.proposal,
             read: &self.read,
             base: &self.base,
             level,
             granularity,
-            gate,
+            support_check,
         };
-        let found = check_without(without, &attempt, winner);
+        let found = check_without(without, &attempt, winning_commit);
         if without.is_empty() {
-            assert_eq!(found, check(&attempt, winner));
+            assert_eq!(found, check(&attempt, winning_commit));
         }
         match found {
             Ok(shared) if shared.is_empty() => Outcome::Fits,
             Ok(_) => Outcome::ByRows,
             Err(conflict) => {
-                assert_eq!(conflict.version(), winner.version);
+                assert_eq!(conflict.version(), winning_commit.version);
                 Outcome::Fails(conflict.kind())
             }
         }
@@ -109,26 +109,29 @@ const META: Outcome = Outcome::Fails(Kind::MetadataChanged);
 const PROTOCOL: Outcome = Outcome::Fails(Kind::ProtocolChanged);
 const WRITE: Outcome = Outcome::Fails(Kind::ConcurrentWrite);
 
-fn blind(path: &str) -> Winner {
-    winner("WRITE", |w| {
+fn blind(path: &str) -> WinningCommit {
+    winning_commit("WRITE", |w| {
         w.adds.push(file(path));
         w.is_blind_append = true;
     })
 }
 
-fn other(path: &str) -> Winner {
-    winner("WRITE", |w| w.adds.push(file(path)))
+fn other(path: &str) -> WinningCommit {
+    winning_commit("WRITE", |w| w.adds.push(file(path)))
 }
 
 /// An add as written by OPTIMIZE: its rows existed before.
-fn moved(path: &str) -> Winner {
-    let mut winner = other(path);
-    winner.adds.iter_mut().for_each(|file| file.data_change = false);
-    winner
+fn moved(path: &str) -> WinningCommit {
+    let mut winning_commit = other(path);
+    winning_commit
+        .adds
+        .iter_mut()
+        .for_each(|file| file.data_change = false);
+    winning_commit
 }
 
-fn removing(path: &str, data_change: bool) -> Winner {
-    winner("DELETE", |w| {
+fn removing(path: &str, data_change: bool) -> WinningCommit {
+    winning_commit("DELETE", |w| {
         w.removes.push(file(path));
         w.removes
             .iter_mut()
@@ -141,15 +144,15 @@ fn removing(path: &str, data_change: bool) -> Winner {
 fn losers() -> [Loser; 4] {
     let partitioned = |operation| Loser::of(&["p"], operation);
     let delete = |loser: Loser| {
-        loser.reading("p = 1", &["1r", "1d"]).proposing(|mine| {
-            mine.removes.push(remove("1d"));
-            mine.adds.push(add("1new"));
+        loser.reading("p = 1", &["1r", "1d"]).proposing(|proposal| {
+            proposal.removes.push(remove("1d"));
+            proposal.adds.push(add("1new"));
         })
     };
     [
-        partitioned("WRITE").proposing(|mine| mine.adds.push(add("1new"))),
+        partitioned("WRITE").proposing(|proposal| proposal.adds.push(add("1new"))),
         delete(partitioned("DELETE")),
-        delete(partitioned("WRITE")).proposing(|mine| mine.metadata = Some(metadata(&["p"], &[]))),
-        delete(partitioned("ROW TRACKING BACKFILL")).proposing(|mine| mine.removes.clear()),
+        delete(partitioned("WRITE")).proposing(|proposal| proposal.metadata = Some(metadata(&["p"], &[]))),
+        delete(partitioned("ROW TRACKING BACKFILL")).proposing(|proposal| proposal.removes.clear()),
     ]
 }

@@ -3,59 +3,59 @@
 use super::{ADDED, APPEND, Loser, OK, Outcome, READ};
 use crate::transaction::IsolationLevel::Serializable;
 use crate::transaction::conflict::Granularity;
-use crate::transaction::samples::{add, file, remove, vector, winner};
-use crate::transaction::{DecidedBy, Winner};
+use crate::transaction::samples::{add, file, remove, vector, winning_commit};
+use crate::transaction::{DecidedBy, WinningCommit};
 
 /// Two commits that delete rows of one file by deletion vectors.
 #[test]
 fn rows_of_one_file() {
-    let cutting = |winner: &mut Winner, path: &str, from: Option<&str>, to: Option<&str>| {
-        winner.removes.push(file(path));
-        winner.adds.push(file(path));
-        winner
+    let cutting = |winning_commit: &mut WinningCommit, path: &str, from: Option<&str>, to: Option<&str>| {
+        winning_commit.removes.push(file(path));
+        winning_commit.adds.push(file(path));
+        winning_commit
             .removes
             .iter_mut()
             .for_each(|file| file.deletion_vector = from.map(vector));
-        winner
+        winning_commit
             .adds
             .iter_mut()
             .for_each(|file| file.deletion_vector = to.map(vector));
     };
-    let cut = |from, to| winner("DELETE", |w| cutting(w, "1f", from, to));
+    let cut = |from, to| winning_commit("DELETE", |w| cutting(w, "1f", from, to));
     let deleting = |decided_by, from: Option<&str>, to: Option<&str>| {
         Loser::of(&["p"], "DELETE")
             .reading("p = 1", &["1f"])
-            .proposing(|mine| {
-                mine.decided_by = decided_by;
+            .proposing(|proposal| {
+                proposal.decided_by = decided_by;
                 let (mut gone, mut again) = (remove("1f"), add("1f"));
                 gone.deletion_vector = from.map(vector);
                 again.deletion_vector = to.map(vector);
-                mine.removes.push(gone);
-                mine.adds.push(again);
+                proposal.removes.push(gone);
+                proposal.adds.push(again);
             })
     };
     let row = || deleting(DecidedBy::Row, None, Some("mine"));
-    let rewriting = row().proposing(|mine| mine.adds = vec![add("1g")]);
-    let dropping = row().proposing(|mine| mine.adds.clear());
+    let rewriting = row().proposing(|proposal| proposal.adds = vec![add("1g")]);
+    let dropping = row().proposing(|proposal| proposal.adds.clear());
     let looking = |decided_by, files: &[&str]| {
         let loser = Loser::of(&["p"], "DELETE").reading("p = 1", files);
-        loser.proposing(|mine| {
-            mine.decided_by = decided_by;
-            mine.adds.push(add("1new"));
+        loser.proposing(|proposal| {
+            proposal.decided_by = decided_by;
+            proposal.adds.push(add("1new"));
         })
     };
-    let updated = winner("UPDATE", |w| {
+    let updated = winning_commit("UPDATE", |w| {
         cutting(w, "1f", None, Some("theirs"));
         w.adds.push(file("1new rows"));
     });
-    let updated_elsewhere = winner("UPDATE", |w| {
+    let updated_elsewhere = winning_commit("UPDATE", |w| {
         cutting(w, "1f", None, Some("theirs"));
         w.adds.push(file("2new rows"));
     });
     let mut whole = row();
     whole.read.read_whole_table();
     const ROWS: Outcome = Outcome::ByRows;
-    for (name, loser, winner, by_files, by_rows) in [
+    for (name, loser, winning_commit, by_files, by_rows) in [
         ("both delete rows", row(), cut(None, Some("theirs")), APPEND, ROWS),
         (
             "both delete more rows",
@@ -95,7 +95,7 @@ fn rows_of_one_file() {
         (
             "the winner rewrites the other rows",
             row(),
-            winner("DELETE", |w| w.removes.push(file("1f"))),
+            winning_commit("DELETE", |w| w.removes.push(file("1f"))),
             READ,
             READ,
         ),
@@ -108,7 +108,7 @@ fn rows_of_one_file() {
         ),
         (
             "we add the file again and remove none",
-            row().proposing(|mine| mine.removes.clear()),
+            row().proposing(|proposal| proposal.removes.clear()),
             cut(None, Some("theirs")),
             ADDED,
             ADDED,
@@ -145,19 +145,19 @@ fn rows_of_one_file() {
         ("the whole table", whole, cut(None, Some("theirs")), APPEND, READ),
         (
             "nothing of ours",
-            Loser::of(&["p"], "WRITE").proposing(|mine| mine.adds.push(add("1a"))),
+            Loser::of(&["p"], "WRITE").proposing(|proposal| proposal.adds.push(add("1a"))),
             cut(None, Some("theirs")),
             OK,
             OK,
         ),
     ] {
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             by_files,
             "{name}"
         );
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Rows, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Rows, &winning_commit, &[]),
             by_rows,
             "{name}"
         );

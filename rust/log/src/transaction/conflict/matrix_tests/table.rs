@@ -1,26 +1,26 @@
 //! Conflicts of row ids, domains, applications and the protocol.
 
-use super::{Loser, OK, PROTOCOL, TXN, WRITE, gate, losers, other, removing};
+use super::{Loser, OK, PROTOCOL, TXN, WRITE, losers, other, removing, support_check};
 use crate::transaction::IsolationLevel::Serializable;
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check};
 use crate::transaction::conflict_cause::Conflict;
-use crate::transaction::samples::{add, domain, file, protocol, txn, version, winner};
+use crate::transaction::samples::{add, domain, file, protocol, txn, version, winning_commit};
 
 /// Assigning and removing row ids is compatible with everything that does not change the same files.
 #[test]
 fn row_ids_come_and_go_beside_others() {
     let [_, delete, ..] = losers();
-    let give = |path: &str| winner("ROW TRACKING BACKFILL", |w| w.adds.push(file(path)));
-    let take = |path: &str| winner("ROW TRACKING UNBACKFILL", |w| w.adds.push(file(path)));
+    let give = |path: &str| winning_commit("ROW TRACKING BACKFILL", |w| w.adds.push(file(path)));
+    let take = |path: &str| winning_commit("ROW TRACKING UNBACKFILL", |w| w.adds.push(file(path)));
     let taking = Loser::of(&["p"], "ROW TRACKING UNBACKFILL")
         .reading("p = 1", &["1r"])
-        .proposing(|mine| mine.adds.push(add("1r")));
+        .proposing(|proposal| proposal.adds.push(add("1r")));
     let mut with_ids = other("1a");
     with_ids
         .adds
         .iter_mut()
         .for_each(|file| file.base_row_id = Some(7));
-    for (name, loser, winner, outcome) in [
+    for (name, loser, winning_commit, outcome) in [
         ("a delete after ids were given", &delete, give("1r"), OK),
         ("a delete after ids were taken", &delete, take("1r"), OK),
         ("taking beside an append", &taking, other("1a"), OK),
@@ -29,7 +29,7 @@ fn row_ids_come_and_go_beside_others() {
         ("taking beside an append with ids", &taking, with_ids, WRITE),
     ] {
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             outcome,
             "{name}"
         );
@@ -41,21 +41,26 @@ fn row_ids_come_and_go_beside_others() {
 fn domains_and_applications() {
     let setting = |names: &[&str]| {
         Loser::of(&[], "SET DOMAIN METADATA")
-            .proposing(|mine| mine.domains.extend(names.iter().map(|name| domain(name))))
+            .proposing(|proposal| proposal.domains.extend(names.iter().map(|name| domain(name))))
     };
     let mut reading = setting(&[]);
     reading.read.read_domain("d");
-    let mut counting = Loser::of(&[], "STREAMING UPDATE").proposing(|mine| mine.txns.push(txn("app", 5)));
+    let mut counting =
+        Loser::of(&[], "STREAMING UPDATE").proposing(|proposal| proposal.txns.push(txn("app", 5)));
     counting.read.read_app_id("app");
-    let writing = Loser::of(&[], "WRITE").proposing(|mine| mine.txns.push(txn("app", 5)));
-    let moved = |name: &str| winner("SET", |w| w.domains.push(domain(name)));
+    let writing = Loser::of(&[], "WRITE").proposing(|proposal| proposal.txns.push(txn("app", 5)));
+    let moved = |name: &str| winning_commit("SET", |w| w.domains.push(domain(name)));
     let removed = |name: &str| {
-        let mut winner = moved(name);
-        winner.domains.iter_mut().for_each(|domain| domain.removed = true);
-        winner
+        let mut winning_commit = moved(name);
+        winning_commit
+            .domains
+            .iter_mut()
+            .for_each(|domain| domain.removed = true);
+        winning_commit
     };
-    let reached = |app: &str, number: i64| winner("STREAMING UPDATE", |w| w.txns.push(txn(app, number)));
-    for (name, loser, winner, outcome) in [
+    let reached =
+        |app: &str, number: i64| winning_commit("STREAMING UPDATE", |w| w.txns.push(txn(app, number)));
+    for (name, loser, winning_commit, outcome) in [
         ("the same domain", setting(&["c", "d"]), moved("d"), TXN),
         ("the same domain, removed", setting(&["d"]), removed("d"), TXN),
         ("a domain that was read", reading.clone(), moved("d"), TXN),
@@ -88,7 +93,7 @@ fn domains_and_applications() {
         ),
     ] {
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             outcome,
             "{name}"
         );
@@ -101,14 +106,14 @@ fn a_conflict_tells_how_far_an_application_has_come() {
     let mut loser = Loser::of(&[], "WRITE");
     loser.read.read_app_id("app");
     let attempt = Attempt {
-        mine: &loser.mine,
+        proposal: &loser.proposal,
         read: &loser.read,
         base: &loser.base,
         level: Serializable,
         granularity: Granularity::Files,
-        gate,
+        support_check,
     };
-    let found = check(&attempt, &winner("WRITE", |w| w.txns.push(txn("app", 6))));
+    let found = check(&attempt, &winning_commit("WRITE", |w| w.txns.push(txn("app", 6))));
     let expected = Conflict::Application {
         version: version(5),
         app_id: "app".to_owned(),
@@ -121,11 +126,14 @@ fn a_conflict_tells_how_far_an_application_has_come() {
 #[test]
 fn protocols() {
     let having = |features: &[&str]| Loser::with_features(&[], features, "WRITE");
-    let upgrading =
-        |from: &[&str], to: &[&str]| having(from).proposing(|mine| mine.protocol = Some(protocol(to)));
-    let proved = |loser: Loser, at: i64| loser.proposing(|mine| mine.drop_proved_at = Some(version(at)));
-    let changing = |features: &[&str]| winner("UPGRADE PROTOCOL", |w| w.protocol = Some(protocol(features)));
-    for (name, loser, winner, outcome) in [
+    let upgrading = |from: &[&str], to: &[&str]| {
+        having(from).proposing(|proposal| proposal.protocol = Some(protocol(to)))
+    };
+    let proved =
+        |loser: Loser, at: i64| loser.proposing(|proposal| proposal.drop_proved_at = Some(version(at)));
+    let changing =
+        |features: &[&str]| winning_commit("UPGRADE PROTOCOL", |w| w.protocol = Some(protocol(features)));
+    for (name, loser, winning_commit, outcome) in [
         (
             "both change it",
             upgrading(&["a"], &["a", "b"]),
@@ -150,7 +158,7 @@ fn protocols() {
         (
             "we drop, and nothing is proved",
             upgrading(&["a", "b"], &["a"]),
-            winner("WRITE", |_| ()),
+            winning_commit("WRITE", |_| ()),
             PROTOCOL,
         ),
         (
@@ -167,7 +175,7 @@ fn protocols() {
         ),
     ] {
         assert_eq!(
-            loser.meeting(Serializable, Granularity::Files, &winner, &[]),
+            loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
             outcome,
             "{name}"
         );

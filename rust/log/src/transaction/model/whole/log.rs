@@ -8,7 +8,7 @@ use deltaic_protocol::row_tracking::DOMAIN;
 use super::operations::{Operation, app_name, domain_name};
 use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
 use crate::transaction::samples::{base, domain, metadata, protocol, txn, version};
-use crate::transaction::{Base, Proposal, Winner, hand_out_row_ids};
+use crate::transaction::{Base, Proposal, WinningCommit, hand_out_row_ids};
 
 pub(super) const ALIEN: &str = "generatedColumns";
 const CONSTRAINT: &str = "delta.constraints.c";
@@ -43,15 +43,15 @@ impl Log {
             set: truth.cells.clone(),
             ..Effect::default()
         };
-        let mut mine = log.proposal(Operation::Insert(0), &start);
+        let mut proposal = log.proposal(Operation::Insert(0), &start);
         // Rows without ids predate the feature.
         if truth.rows.iter().all(|(_, has_id)| *has_id) {
-            hand_out_row_ids(&mut mine, &log.base(0)).expect("the files have statistics");
-            for add in &mut mine.adds {
+            hand_out_row_ids(&mut proposal, &log.base(0)).expect("the files have statistics");
+            for add in &mut proposal.adds {
                 add.default_row_commit_version = add.default_row_commit_version.map(|_| 0);
             }
         }
-        log.commit(&mine, &start, 0);
+        log.commit(&proposal, &start, 0);
         assert_eq!(log.truth(), *truth, "it begins as it is to");
         log
     }
@@ -65,8 +65,8 @@ impl Log {
             set: [(Cell::Ids, SUSPENDED)].into(),
             ..Effect::default()
         };
-        let mine = log.proposal(Operation::SuspendIds, &suspend);
-        log.commit(&mine, &suspend, 0);
+        let proposal = log.proposal(Operation::SuspendIds, &suspend);
+        log.commit(&proposal, &suspend, 0);
         log
     }
 
@@ -122,7 +122,7 @@ impl Log {
 
     /// Converts an effect to actions.
     pub(super) fn proposal(&self, operation: Operation, effect: &Effect) -> Proposal {
-        let mut mine = Proposal {
+        let mut proposal = Proposal {
             operation: operation.kind(),
             ..Proposal::default()
         };
@@ -131,7 +131,7 @@ impl Log {
                 .numbers
                 .is_some_and(|gets| gets != add.base_row_id.is_some());
             if effect.gone.contains(row) {
-                mine.removes.push(Remove::of(add, 0));
+                proposal.removes.push(Remove::of(add, 0));
             } else if numbers || (effect.rewrites && row.key == 0) {
                 let mut again = Add {
                     data_change: false,
@@ -140,47 +140,49 @@ impl Log {
                 if effect.numbers == Some(false) {
                     (again.base_row_id, again.default_row_commit_version) = (None, None);
                 }
-                mine.adds.push(again);
+                proposal.adds.push(again);
             }
         }
-        mine.adds.extend(effect.come.iter().map(new_file));
+        proposal.adds.extend(effect.come.iter().map(new_file));
         for (cell, value) in &effect.set {
-            self.set(&mut mine, *cell, *value);
+            self.set(&mut proposal, *cell, *value);
         }
-        mine
+        proposal
     }
 
-    fn set(&self, mine: &mut Proposal, cell: Cell, value: u8) {
+    fn set(&self, proposal: &mut Proposal, cell: Cell, value: u8) {
         match cell {
-            Cell::Constraint => self.set_property(mine, CONSTRAINT, (value > 0).then(|| "p <> 1".to_owned())),
-            Cell::Note => self.set_property(mine, "note", Some(value.to_string())),
+            Cell::Constraint => {
+                self.set_property(proposal, CONSTRAINT, (value > 0).then(|| "p <> 1".to_owned()))
+            }
+            Cell::Note => self.set_property(proposal, "note", Some(value.to_string())),
             Cell::Vectors => {
                 let value = (value > 0).then(|| "true".to_owned());
-                self.set_property(mine, "delta.enableDeletionVectors", value);
+                self.set_property(proposal, "delta.enableDeletionVectors", value);
             }
-            Cell::Alien => self.set_feature(mine, ALIEN, true),
+            Cell::Alien => self.set_feature(proposal, ALIEN, true),
             Cell::Domains => {
-                self.set_feature(mine, "domainMetadata", value > 0);
-                mine.drop_proved_at = (value == 0).then(|| version(0));
+                self.set_feature(proposal, "domainMetadata", value > 0);
+                proposal.drop_proved_at = (value == 0).then(|| version(0));
             }
             Cell::Ids => {
                 if !self.features().any(|feature| feature == "rowTracking") {
-                    self.set_feature(mine, "rowTracking", true);
+                    self.set_feature(proposal, "rowTracking", true);
                 }
                 if value == ENABLED {
-                    self.set_property(mine, "delta.enableRowTracking", Some("true".to_owned()));
+                    self.set_property(proposal, "delta.enableRowTracking", Some("true".to_owned()));
                     for name in ["RowIdColumnName", "RowCommitVersionColumnName"] {
                         let key = format!("delta.rowTracking.materialized{name}");
-                        self.set_property(mine, &key, Some(format!("_{name}")));
+                        self.set_property(proposal, &key, Some(format!("_{name}")));
                     }
                 } else if value == SUSPENDED {
-                    self.set_property(mine, "delta.rowTrackingSuspended", Some("true".to_owned()));
+                    self.set_property(proposal, "delta.rowTrackingSuspended", Some("true".to_owned()));
                 }
             }
-            Cell::App(at) => mine.txns.push(txn(&app_name(at), i64::from(value))),
+            Cell::App(at) => proposal.txns.push(txn(&app_name(at), i64::from(value))),
             // A domain that does not exist is not removed.
             Cell::Domain(at) if value == 0 && !self.domains.contains_key(&domain_name(at)) => {}
-            Cell::Domain(at) => mine.domains.push(DomainMetadata {
+            Cell::Domain(at) => proposal.domains.push(DomainMetadata {
                 configuration: value.to_string(),
                 removed: value == 0,
                 ..domain(&domain_name(at))
@@ -188,37 +190,37 @@ impl Log {
         }
     }
 
-    fn set_property(&self, mine: &mut Proposal, key: &str, value: Option<String>) {
-        let metadata = mine.metadata.get_or_insert_with(|| self.metadata.clone());
+    fn set_property(&self, proposal: &mut Proposal, key: &str, value: Option<String>) {
+        let metadata = proposal.metadata.get_or_insert_with(|| self.metadata.clone());
         match value {
             None => metadata.configuration.remove(key),
             value => metadata.configuration.insert(key.to_owned(), value),
         };
     }
 
-    fn set_feature(&self, mine: &mut Proposal, name: &str, is_there: bool) {
-        let protocol = mine.protocol.get_or_insert_with(|| self.protocol.clone());
+    fn set_feature(&self, proposal: &mut Proposal, name: &str, is_there: bool) {
+        let protocol = proposal.protocol.get_or_insert_with(|| self.protocol.clone());
         let features = protocol.writer_features.get_or_insert_default();
         features.retain(|feature| feature != name);
         features.extend(is_there.then(|| name.to_owned()));
     }
 
     /// Applies a commit as version `number`.
-    pub(super) fn commit(&mut self, mine: &Proposal, effect: &Effect, number: i64) {
-        if let Some(protocol) = &mine.protocol {
+    pub(super) fn commit(&mut self, proposal: &Proposal, effect: &Effect, number: i64) {
+        if let Some(protocol) = &proposal.protocol {
             self.protocol = protocol.clone();
         }
-        if let Some(metadata) = &mine.metadata {
+        if let Some(metadata) = &proposal.metadata {
             self.metadata = metadata.clone();
         }
-        for txn in &mine.txns {
+        for txn in &proposal.txns {
             self.apps.insert(txn.app_id.clone(), txn.version);
         }
-        for domain in &mine.domains {
+        for domain in &proposal.domains {
             if domain.domain == DOMAIN {
-                self.mark = Winner {
+                self.mark = WinningCommit {
                     domains: vec![domain.clone()],
-                    ..Winner::silent(version(number), 0)
+                    ..WinningCommit::silent(version(number), 0)
                 }
                 .high_water_mark()
                 .expect("it was just written");
@@ -228,12 +230,12 @@ impl Log {
                 self.domains.insert(domain.domain.clone(), domain.clone());
             }
         }
-        for remove in &mine.removes {
+        for remove in &proposal.removes {
             if self.files.remove(&remove.path).is_none() {
                 self.broken = Some(format!("{} is removed and is not there", remove.path));
             }
         }
-        for add in &mine.adds {
+        for add in &proposal.adds {
             let known = self.files.get(&add.path).map(|(row, _)| *row);
             let new = effect.come.iter().find(|row| new_file(row).path == add.path);
             let Some(row) = known.or(new.copied()) else {

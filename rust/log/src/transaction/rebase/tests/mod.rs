@@ -6,8 +6,8 @@ mod stamps;
 use deltaic_protocol::{ErrorKind, Result};
 
 use super::rebase;
-use crate::transaction::samples::{add, base, domain, metadata, protocol, version, winner};
-use crate::transaction::{Operation, Proposal, Winner};
+use crate::transaction::samples::{add, base, domain, metadata, protocol, version, winning_commit};
+use crate::transaction::{Operation, Proposal, WinningCommit};
 
 fn proposing(operation: &str, paths: &[&str]) -> Proposal {
     Proposal {
@@ -17,8 +17,8 @@ fn proposing(operation: &str, paths: &[&str]) -> Proposal {
     }
 }
 
-fn marked(mark: i64) -> Winner {
-    winner("WRITE", |w| {
+fn marked(mark: i64) -> WinningCommit {
+    winning_commit("WRITE", |w| {
         w.domains.push(domain("delta.rowTracking"));
         w.domains
             .iter_mut()
@@ -28,7 +28,7 @@ fn marked(mark: i64) -> Winner {
 
 #[test]
 fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> {
-    let theirs = winner("SET", |w| {
+    let theirs = winning_commit("SET", |w| {
         w.domains
             .extend([domain("mine"), domain("theirs"), domain("gone")]);
         w.domains
@@ -44,10 +44,14 @@ fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> 
         ),
         ("WRITE", &[("mine", false)]),
     ] {
-        let mut mine = proposing(operation, &[]);
-        mine.domains.push(domain("mine"));
-        rebase(&mut mine, &mut base(protocol(&[]), metadata(&[], &[])), &theirs)?;
-        let found: Vec<_> = mine
+        let mut proposal = proposing(operation, &[]);
+        proposal.domains.push(domain("mine"));
+        rebase(
+            &mut proposal,
+            &mut base(protocol(&[]), metadata(&[], &[])),
+            &theirs,
+        )?;
+        let found: Vec<_> = proposal
             .domains
             .iter()
             .map(|d| (d.domain.as_str(), d.removed))
@@ -60,7 +64,7 @@ fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> 
 #[test]
 fn the_base_becomes_the_winner() -> Result<()> {
     let mut base = base(protocol(&["a"]), metadata(&[], &[]));
-    let theirs = winner("SET TBLPROPERTIES", |w| {
+    let theirs = winning_commit("SET TBLPROPERTIES", |w| {
         w.protocol = Some(protocol(&["a", "b"]));
         w.metadata = Some(metadata(&[], &[("a", "b")]));
     });
@@ -77,11 +81,11 @@ fn the_base_becomes_the_winner() -> Result<()> {
 /// protocol: add-file-and-remove-file.3
 #[test]
 fn what_is_said_twice_is_refused_after_a_rebase() {
-    let mut mine = proposing("WRITE", &["a", "a"]);
+    let mut proposal = proposing("WRITE", &["a", "a"]);
     let found = rebase(
-        &mut mine,
+        &mut proposal,
         &mut base(protocol(&[]), metadata(&[], &[])),
-        &winner("WRITE", |_| ()),
+        &winning_commit("WRITE", |_| ()),
     );
     assert!(found.is_err_and(|error| error.kind() == ErrorKind::InvalidArgument));
 }

@@ -4,8 +4,8 @@ use deltaic_protocol::{ErrorKind, Result};
 
 use super::super::{Base, hand_out_row_ids, rebase};
 use super::{marked, proposing};
-use crate::transaction::samples::{base, domain, file, metadata, protocol, remove, version, winner};
-use crate::transaction::{Proposal, Winner, WinnerFile};
+use crate::transaction::samples::{base, domain, file, metadata, protocol, remove, version, winning_commit};
+use crate::transaction::{Proposal, WinningCommit, WinningFile};
 
 const TRACKED: [&str; 2] = ["rowTracking", "domainMetadata"];
 
@@ -16,14 +16,14 @@ fn tracked(mark: Option<i64>) -> Base {
     }
 }
 
-fn ids(mine: &Proposal) -> Vec<(Option<i64>, Option<i64>)> {
-    let adds = mine.adds.iter();
+fn ids(proposal: &Proposal) -> Vec<(Option<i64>, Option<i64>)> {
+    let adds = proposal.adds.iter();
     adds.map(|add| (add.base_row_id, add.default_row_commit_version))
         .collect()
 }
 
-fn mark_of(mine: &Proposal) -> Vec<&str> {
-    let marks = mine
+fn mark_of(proposal: &Proposal) -> Vec<&str> {
+    let marks = proposal
         .domains
         .iter()
         .filter(|domain| domain.domain == "delta.rowTracking");
@@ -37,22 +37,22 @@ fn mark_of(mine: &Proposal) -> Vec<&str> {
 #[test]
 fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
     let mut base = tracked(Some(9));
-    let mut mine = proposing("WRITE", &["a", "b"]);
-    mine.domains.push(domain("other"));
-    hand_out_row_ids(&mut mine, &base)?;
-    assert_eq!(ids(&mine), [(Some(10), Some(5)), (Some(13), Some(5))]);
+    let mut proposal = proposing("WRITE", &["a", "b"]);
+    proposal.domains.push(domain("other"));
+    hand_out_row_ids(&mut proposal, &base)?;
+    assert_eq!(ids(&proposal), [(Some(10), Some(5)), (Some(13), Some(5))]);
     assert_eq!(
-        mark_of(&mine),
+        mark_of(&proposal),
         [r#"{"rowIdHighWaterMark":15,"domainName":"delta.rowTracking"}"#]
     );
-    rebase(&mut mine, &mut base, &marked(99))?;
-    assert_eq!(ids(&mine), [(Some(100), Some(6)), (Some(103), Some(6))]);
+    rebase(&mut proposal, &mut base, &marked(99))?;
+    assert_eq!(ids(&proposal), [(Some(100), Some(6)), (Some(103), Some(6))]);
     assert_eq!(
-        mark_of(&mine),
+        mark_of(&proposal),
         [r#"{"rowIdHighWaterMark":105,"domainName":"delta.rowTracking"}"#]
     );
     assert_eq!(
-        mine.domains.first().map(|domain| domain.domain.as_str()),
+        proposal.domains.first().map(|domain| domain.domain.as_str()),
         Some("delta.rowTracking")
     );
     assert_eq!(
@@ -60,12 +60,12 @@ fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
         (Some(version(5)), Some(99))
     );
     // A winning commit that assigns no row ids leaves the mark and the ids unchanged.
-    let silent = Winner {
+    let silent = WinningCommit {
         version: version(6),
-        ..winner("WRITE", |_| ())
+        ..winning_commit("WRITE", |_| ())
     };
-    rebase(&mut mine, &mut base, &silent)?;
-    assert_eq!(ids(&mine), [(Some(100), Some(7)), (Some(103), Some(7))]);
+    rebase(&mut proposal, &mut base, &silent)?;
+    assert_eq!(ids(&proposal), [(Some(100), Some(7)), (Some(103), Some(7))]);
     Ok(())
 }
 
@@ -73,13 +73,13 @@ fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
 #[test]
 fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
     let mut base = tracked(Some(9));
-    let mut mine = proposing("DELETE", &["a", "b"]);
-    for add in mine.adds.iter_mut().take(1) {
+    let mut proposal = proposing("DELETE", &["a", "b"]);
+    for add in proposal.adds.iter_mut().take(1) {
         (add.base_row_id, add.default_row_commit_version) = (Some(9), Some(2));
     }
-    hand_out_row_ids(&mut mine, &base)?;
-    rebase(&mut mine, &mut base, &marked(19))?;
-    assert_eq!(ids(&mine), [(Some(9), Some(2)), (Some(20), Some(6))]);
+    hand_out_row_ids(&mut proposal, &base)?;
+    rebase(&mut proposal, &mut base, &marked(19))?;
+    assert_eq!(ids(&proposal), [(Some(9), Some(2)), (Some(20), Some(6))]);
     Ok(())
 }
 
@@ -90,9 +90,9 @@ fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
 fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()> {
     for operation in ["ROW TRACKING BACKFILL", "DELETE"] {
         let mut base = tracked(Some(9));
-        let mut mine = proposing("DELETE", &["a", "b"]);
-        mine.removes.push(remove("c"));
-        hand_out_row_ids(&mut mine, &base)?;
+        let mut proposal = proposing("DELETE", &["a", "b"]);
+        proposal.removes.push(remove("c"));
+        hand_out_row_ids(&mut proposal, &base)?;
         let mut given = marked(29);
         given.operation = Some(operation.to_owned());
         for (path, id) in [("a", Some(20)), ("c", Some(23)), ("b", None)] {
@@ -100,25 +100,25 @@ fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()>
             (file.base_row_id, file.default_row_commit_version) = (id, id.map(|_| 5));
             given.adds.push(file);
         }
-        rebase(&mut mine, &mut base, &given)?;
+        rebase(&mut proposal, &mut base, &given)?;
         assert_eq!(
-            ids(&mine),
+            ids(&proposal),
             [(Some(20), Some(5)), (Some(30), Some(6))],
             "{operation}"
         );
-        let mut gone = mine.removes.iter();
+        let mut gone = proposal.removes.iter();
         let gone = gone
             .next()
             .map(|gone| (gone.base_row_id, gone.default_row_commit_version));
         assert_eq!(gone, Some((Some(23), Some(5))), "{operation}");
         // The ids remain after the next winning commit.
-        let next = Winner {
+        let next = WinningCommit {
             version: version(6),
             ..marked(59)
         };
-        rebase(&mut mine, &mut base, &next)?;
+        rebase(&mut proposal, &mut base, &next)?;
         assert_eq!(
-            ids(&mine),
+            ids(&proposal),
             [(Some(20), Some(5)), (Some(60), Some(7))],
             "{operation}"
         );
@@ -129,18 +129,24 @@ fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()>
 #[test]
 fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result<()> {
     let mut base = base(protocol(&[]), metadata(&[], &[]));
-    let mut mine = proposing("WRITE", &["a"]);
-    hand_out_row_ids(&mut mine, &base)?;
-    rebase(&mut mine, &mut base, &winner("WRITE", |_| ()))?;
-    assert_eq!((ids(&mine), mark_of(&mine).len()), (vec![(None, None)], 0));
-    let upgraded = winner("UPGRADE PROTOCOL", |w| {
+    let mut proposal = proposing("WRITE", &["a"]);
+    hand_out_row_ids(&mut proposal, &base)?;
+    rebase(&mut proposal, &mut base, &winning_commit("WRITE", |_| ()))?;
+    assert_eq!(
+        (ids(&proposal), mark_of(&proposal).len()),
+        (vec![(None, None)], 0)
+    );
+    let upgraded = winning_commit("UPGRADE PROTOCOL", |w| {
         w.version = version(6);
         w.protocol = Some(protocol(&TRACKED));
     });
-    rebase(&mut mine, &mut base, &upgraded)?;
-    assert_eq!((ids(&mine), mark_of(&mine).len()), (vec![(Some(0), Some(7))], 1));
+    rebase(&mut proposal, &mut base, &upgraded)?;
+    assert_eq!(
+        (ids(&proposal), mark_of(&proposal).len()),
+        (vec![(Some(0), Some(7))], 1)
+    );
     assert!(!base.lost_row_ids);
-    let enabled = winner("SET TBLPROPERTIES", |w| {
+    let enabled = winning_commit("SET TBLPROPERTIES", |w| {
         w.version = version(7);
         w.metadata = Some(metadata(
             &[],
@@ -151,15 +157,15 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result
             ],
         ));
     });
-    rebase(&mut mine, &mut base, &enabled)?;
+    rebase(&mut proposal, &mut base, &enabled)?;
     assert!(base.lost_row_ids);
-    assert_eq!(ids(&mine), [(Some(0), Some(8))]);
+    assert_eq!(ids(&proposal), [(Some(0), Some(8))]);
     // If row tracking was already enabled, no ids are lost.
     let mut enabled_before = Base {
         lost_row_ids: false,
         ..base.clone()
     };
-    rebase(&mut mine, &mut enabled_before, &enabled)?;
+    rebase(&mut proposal, &mut enabled_before, &enabled)?;
     assert!(!enabled_before.lost_row_ids);
     let suspended = Base {
         table: tracked(Some(9)).table.after(
@@ -169,17 +175,17 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result
         ),
         ..tracked(Some(9))
     };
-    let mut mine = proposing("WRITE", &["a"]);
-    hand_out_row_ids(&mut mine, &suspended)?;
-    assert_eq!(ids(&mine), [(None, None)]);
+    let mut proposal = proposing("WRITE", &["a"]);
+    hand_out_row_ids(&mut proposal, &suspended)?;
+    assert_eq!(ids(&proposal), [(None, None)]);
     Ok(())
 }
 
 #[test]
 fn row_ids_hang_on_numbers_of_records() {
-    let mut mine = proposing("WRITE", &["a"]);
-    mine.adds.iter_mut().for_each(|add| add.stats = None);
-    let error = hand_out_row_ids(&mut mine, &tracked(None)).err();
+    let mut proposal = proposing("WRITE", &["a"]);
+    proposal.adds.iter_mut().for_each(|add| add.stats = None);
+    let error = hand_out_row_ids(&mut proposal, &tracked(None)).err();
     assert!(error.is_some_and(|error| error.context().contains(&("path", "a".into()))));
     let full = tracked(Some(i64::MAX - 3));
     let error = hand_out_row_ids(&mut proposing("WRITE", &["a"]), &full).err();
@@ -195,13 +201,17 @@ fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<(
         ("ROW TRACKING UNBACKFILL", &["a"]),
         ("OPTIMIZE", &["a", "b", "c"]),
     ] {
-        let mut mine = proposing(operation, &["a", "b", "c"]);
-        let touching = winner("WRITE", |w| {
+        let mut proposal = proposing(operation, &["a", "b", "c"]);
+        let touching = winning_commit("WRITE", |w| {
             w.adds.push(file("b"));
             w.removes.push(file("c"));
         });
-        rebase(&mut mine, &mut base(protocol(&[]), metadata(&[], &[])), &touching)?;
-        let paths: Vec<&str> = mine.adds.iter().map(|add| add.path.as_str()).collect();
+        rebase(
+            &mut proposal,
+            &mut base(protocol(&[]), metadata(&[], &[])),
+            &touching,
+        )?;
+        let paths: Vec<&str> = proposal.adds.iter().map(|add| add.path.as_str()).collect();
         assert_eq!(paths, left, "{operation}");
     }
     Ok(())
@@ -211,31 +221,37 @@ fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<(
 #[test]
 fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
     let mut base = tracked(Some(9));
-    let mut mine = proposing("DELETE", &["a"]);
-    for add in &mut mine.adds {
+    let mut proposal = proposing("DELETE", &["a"]);
+    for add in &mut proposal.adds {
         (add.base_row_id, add.default_row_commit_version) = (Some(3), Some(1));
     }
-    hand_out_row_ids(&mut mine, &base)?;
-    assert_eq!((ids(&mine), mark_of(&mine)), (vec![(Some(3), Some(1))], vec![]));
-    rebase(&mut mine, &mut base, &marked(99))?;
-    assert_eq!((ids(&mine), mark_of(&mine)), (vec![(Some(3), Some(1))], vec![]));
+    hand_out_row_ids(&mut proposal, &base)?;
+    assert_eq!(
+        (ids(&proposal), mark_of(&proposal)),
+        (vec![(Some(3), Some(1))], vec![])
+    );
+    rebase(&mut proposal, &mut base, &marked(99))?;
+    assert_eq!(
+        (ids(&proposal), mark_of(&proposal)),
+        (vec![(Some(3), Some(1))], vec![])
+    );
 
     let mut base = tracked(Some(9));
-    let mut mine = proposing("DELETE", &["a"]);
-    hand_out_row_ids(&mut mine, &base)?;
-    assert_eq!(mark_of(&mine).len(), 1);
-    let theirs = Winner {
-        adds: vec![WinnerFile {
+    let mut proposal = proposing("DELETE", &["a"]);
+    hand_out_row_ids(&mut proposal, &base)?;
+    assert_eq!(mark_of(&proposal).len(), 1);
+    let theirs = WinningCommit {
+        adds: vec![WinningFile {
             base_row_id: Some(20),
             default_row_commit_version: Some(5),
             ..file("a")
         }],
         ..marked(29)
     };
-    rebase(&mut mine, &mut base, &theirs)?;
-    assert_eq!(ids(&mine), [(Some(20), Some(5))]);
+    rebase(&mut proposal, &mut base, &theirs)?;
+    assert_eq!(ids(&proposal), [(Some(20), Some(5))]);
     assert_eq!(
-        mark_of(&mine),
+        mark_of(&proposal),
         [r#"{"rowIdHighWaterMark":29,"domainName":"delta.rowTracking"}"#]
     );
     Ok(())
@@ -246,18 +262,18 @@ fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
 fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
     for (base_row_id, default_row_commit_version) in [(Some(20), None), (None, Some(5))] {
         let mut base = tracked(Some(9));
-        let mut mine = proposing("DELETE", &["a"]);
-        hand_out_row_ids(&mut mine, &base)?;
-        let theirs = Winner {
-            adds: vec![WinnerFile {
+        let mut proposal = proposing("DELETE", &["a"]);
+        hand_out_row_ids(&mut proposal, &base)?;
+        let theirs = WinningCommit {
+            adds: vec![WinningFile {
                 base_row_id,
                 default_row_commit_version,
                 ..file("a")
             }],
             ..marked(29)
         };
-        rebase(&mut mine, &mut base, &theirs)?;
-        assert_eq!(ids(&mine), [(Some(30), Some(6))]);
+        rebase(&mut proposal, &mut base, &theirs)?;
+        assert_eq!(ids(&proposal), [(Some(30), Some(6))]);
     }
     Ok(())
 }
@@ -272,20 +288,20 @@ fn ids_that_the_winner_removed_are_not_restored() -> Result<()> {
         metadata(&[], &[("delta.rowTrackingSuspended", "true")]),
     );
     for mut base in [suspended, base(protocol(&[]), metadata(&[], &[]))] {
-        let mut mine = proposing("DELETE", &["a", "b"]);
-        mine.removes.push(remove("c"));
-        for add in &mut mine.adds {
+        let mut proposal = proposing("DELETE", &["a", "b"]);
+        proposal.removes.push(remove("c"));
+        for add in &mut proposal.adds {
             (add.base_row_id, add.default_row_commit_version) = (Some(4), Some(2));
         }
-        for remove in &mut mine.removes {
+        for remove in &mut proposal.removes {
             (remove.base_row_id, remove.default_row_commit_version) = (Some(4), Some(2));
         }
-        let theirs = winner("ROW TRACKING UNBACKFILL", |w| {
+        let theirs = winning_commit("ROW TRACKING UNBACKFILL", |w| {
             w.adds.extend([file("a"), file("c")])
         });
-        rebase(&mut mine, &mut base, &theirs)?;
-        assert_eq!(ids(&mine), [(None, None), (Some(4), Some(2))]);
-        let removes = mine.removes.iter();
+        rebase(&mut proposal, &mut base, &theirs)?;
+        assert_eq!(ids(&proposal), [(None, None), (Some(4), Some(2))]);
+        let removes = proposal.removes.iter();
         let removed: Vec<_> = removes
             .map(|remove| (remove.base_row_id, remove.default_row_commit_version))
             .collect();

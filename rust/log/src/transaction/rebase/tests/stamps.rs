@@ -6,24 +6,24 @@ use serde_json::json;
 use super::super::{Base, rebase, stamp_in_commit_timestamp};
 use super::proposing;
 use crate::transaction::Proposal;
-use crate::transaction::samples::{base, metadata, protocol, winner};
+use crate::transaction::samples::{base, metadata, protocol, winning_commit};
 
 const TIMED: (&str, &str) = ("delta.enableInCommitTimestamps", "true");
 
 #[test]
 fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
     let timed = || base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
-    let mut mine = proposing("WRITE", &["a"]);
-    let mut stamp = |base: &Base, own: i64| stamp_in_commit_timestamp(&mut mine, base, own);
+    let mut proposal = proposing("WRITE", &["a"]);
+    let mut stamp = |base: &Base, own: i64| stamp_in_commit_timestamp(&mut proposal, base, own);
     let mut base = timed();
     assert_eq!(stamp(&base, 5_000)?, Some(5_000));
     assert_eq!(stamp(&base, 1_000)?, Some(1_001));
-    base.go_on(&winner("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
+    base.go_on(&winning_commit("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
     assert_eq!(stamp(&base, 5_000)?, Some(7_001));
     // A winning commit without in-commit timestamp counts as later than its predecessor and not older than its file.
-    base.go_on(&winner("WRITE", |_| ()))?;
+    base.go_on(&winning_commit("WRITE", |_| ()))?;
     assert_eq!(stamp(&base, 1_500)?, Some(7_002));
-    base.go_on(&winner("WRITE", |w| w.modified_ms = 9_000))?;
+    base.go_on(&winning_commit("WRITE", |w| w.modified_ms = 9_000))?;
     assert_eq!(stamp(&base, 1_500)?, Some(9_001));
     base.timestamp_ms = i64::MAX;
     assert!(stamp(&base, 1).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
@@ -37,10 +37,10 @@ fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
 #[test]
 fn who_enables_times_says_since_when() -> Result<()> {
     let mut base = base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
-    let mut mine = proposing("SET TBLPROPERTIES", &[]);
-    mine.metadata = Some(metadata(&[], &[TIMED]));
-    let stamps = |mine: &Proposal| -> Vec<String> {
-        let metadata = mine.metadata.as_ref();
+    let mut proposal = proposing("SET TBLPROPERTIES", &[]);
+    proposal.metadata = Some(metadata(&[], &[TIMED]));
+    let stamps = |proposal: &Proposal| -> Vec<String> {
+        let metadata = proposal.metadata.as_ref();
         [
             "delta.inCommitTimestampEnablementVersion",
             "delta.inCommitTimestampEnablementTimestamp",
@@ -49,22 +49,25 @@ fn who_enables_times_says_since_when() -> Result<()> {
         .filter_map(|key| metadata?.property(key).map(str::to_owned))
         .collect()
     };
-    assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(1_001));
-    assert_eq!(stamps(&mine), ["5", "1001"]);
+    assert_eq!(stamp_in_commit_timestamp(&mut proposal, &base, 900)?, Some(1_001));
+    assert_eq!(stamps(&proposal), ["5", "1001"]);
     // Before in-commit timestamps are enabled, the file's modification time counts, not the winning commit's timestamp.
     rebase(
-        &mut mine,
+        &mut proposal,
         &mut base,
-        &winner("WRITE", |w| w.in_commit_timestamp = Some(9_000)),
+        &winning_commit("WRITE", |w| w.in_commit_timestamp = Some(9_000)),
     )?;
-    assert_eq!(stamp_in_commit_timestamp(&mut mine, &base, 900)?, Some(2_001));
-    assert_eq!(stamps(&mine), ["6", "2001"]);
+    assert_eq!(stamp_in_commit_timestamp(&mut proposal, &base, 900)?, Some(2_001));
+    assert_eq!(stamps(&proposal), ["6", "2001"]);
     // Metadata that does not enable in-commit timestamps is not stamped.
     let timed = self::base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
-    let mut mine = proposing("SET TBLPROPERTIES", &[]);
-    mine.metadata = Some(metadata(&[], &[TIMED, ("a", "b")]));
-    assert_eq!(stamp_in_commit_timestamp(&mut mine, &timed, 5_000)?, Some(5_000));
-    assert_eq!(stamps(&mine), [""; 0]);
+    let mut proposal = proposing("SET TBLPROPERTIES", &[]);
+    proposal.metadata = Some(metadata(&[], &[TIMED, ("a", "b")]));
+    assert_eq!(
+        stamp_in_commit_timestamp(&mut proposal, &timed, 5_000)?,
+        Some(5_000)
+    );
+    assert_eq!(stamps(&proposal), [""; 0]);
     Ok(())
 }
 
@@ -83,30 +86,30 @@ fn versions_in_the_metadata_follow_the_commit() -> Result<()> {
         json!({"name": "x", "type": pairs, "nullable": true, "metadata": {}})
     };
     let schema = |version: i64| json!({"type": "struct", "fields": [field(version)]}).to_string();
-    let mut mine = proposing("CHANGE COLUMN", &[]);
+    let mut proposal = proposing("CHANGE COLUMN", &[]);
     let mut changed = metadata(&[], &[]);
     changed.schema_string = schema(5);
-    mine.metadata = Some(changed);
+    proposal.metadata = Some(changed);
     rebase(
-        &mut mine,
+        &mut proposal,
         &mut base(protocol(&[]), metadata(&[], &[])),
-        &winner("WRITE", |_| ()),
+        &winning_commit("WRITE", |_| ()),
     )?;
     assert_eq!(
-        mine.metadata.as_ref().map(|m| m.schema_string.clone()),
+        proposal.metadata.as_ref().map(|m| m.schema_string.clone()),
         Some(schema(6))
     );
     // An unchanged schema keeps its exact text.
     let spaced = format!(" {}", schema(3));
     let mut other = metadata(&[], &[]);
     other.schema_string = spaced.clone();
-    mine.metadata = Some(other);
+    proposal.metadata = Some(other);
     rebase(
-        &mut mine,
+        &mut proposal,
         &mut base(protocol(&[]), metadata(&[], &[])),
-        &winner("WRITE", |_| ()),
+        &winning_commit("WRITE", |_| ()),
     )?;
-    assert_eq!(mine.metadata.map(|m| m.schema_string), Some(spaced));
+    assert_eq!(proposal.metadata.map(|m| m.schema_string), Some(spaced));
     Ok(())
 }
 
@@ -130,15 +133,18 @@ fn who_drops_a_feature_protects_the_checkpoints_before_its_own_version() -> Resu
         (&["checkpointProtection"], protected, "5", "5"),
         (&["vacuumProtocolCheck"], &[], "5", "5"),
     ] {
-        let mut mine = proposing("DROP FEATURE", &[]);
-        mine.protocol = Some(protocol(after));
-        mine.metadata = Some(metadata(&[], &[(KEY, property)]));
+        let mut proposal = proposing("DROP FEATURE", &[]);
+        proposal.protocol = Some(protocol(after));
+        proposal.metadata = Some(metadata(&[], &[(KEY, property)]));
         rebase(
-            &mut mine,
+            &mut proposal,
             &mut base(protocol(before), metadata(&[], &[])),
-            &winner("WRITE", |_| ()),
+            &winning_commit("WRITE", |_| ()),
         )?;
-        let found = mine.metadata.as_ref().and_then(|metadata| metadata.property(KEY));
+        let found = proposal
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata.property(KEY));
         assert_eq!(found, Some(expected), "{before:?} {after:?}");
     }
     Ok(())

@@ -14,7 +14,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
 use parquet_variant::Variant;
 
-use super::{damaged, told};
+use super::{damaged, reported};
 use crate::scan::VariantAs;
 
 /// Converts every variant in a column to text; a column without variants is unchanged.
@@ -23,7 +23,7 @@ pub(crate) fn to_json(array: &ArrayRef, data_type: &DataType, path: &str) -> Res
     if target == *data_type {
         return Ok(Arc::clone(array));
     }
-    let failed = |error: ArrowError| damaged(path, told(&error));
+    let failed = |error: ArrowError| damaged(path, reported(&error));
     let odd = || damaged(path, format!("it came as {}", arrow_type_name(array.data_type())));
     Ok(match (data_type, target.to_arrow()?) {
         (DataType::Primitive(PrimitiveType::Variant), _) => {

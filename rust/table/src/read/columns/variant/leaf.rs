@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 use deltaic_protocol::schema::arrow_type_name;
 use parquet_variant::{Uuid, Variant, VariantDecimal4, VariantDecimal8, VariantDecimal16};
 
-use super::told;
+use super::reported;
 
 /// Whether values of a variant may be shredded into a column of this type.
 pub(super) fn is_leaf(arrow: &ArrowType) -> bool {
@@ -100,7 +100,7 @@ pub(super) fn leaf(array: &ArrayRef, row: usize) -> Result<Variant<'static, '_>,
 fn decimal(unscaled: impl Into<i128>, precision: u8, scale: i8) -> Result<Variant<'static, 'static>, String> {
     let unscaled = unscaled.into();
     let too_many = || format!("a decimal has more than the {precision} digits of its column");
-    let wrong = |error: ArrowError| told(&error);
+    let wrong = |error: ArrowError| reported(&error);
     let scale = u8::try_from(scale).map_err(|_| too_many())?;
     Ok(match precision {
         0..=9 => {

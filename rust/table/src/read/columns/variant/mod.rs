@@ -50,7 +50,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
     };
     let columns: Vec<ArrayRef> = vec![Arc::new(metadata), Arc::new(value)];
     let joined = StructArray::try_new(fields, columns, group.nulls().cloned());
-    Ok(Arc::new(joined.map_err(|error| damaged(path, told(&error)))?))
+    Ok(Arc::new(joined.map_err(|error| damaged(path, reported(&error)))?))
 }
 
 /// Verifies that each row that is not NULL is a valid variant at every level.
@@ -59,7 +59,7 @@ fn prove(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) -> Re
         if metadata.is_null(row) {
             return Err(NO_METADATA.to_owned());
         }
-        Variant::try_new(metadata.value(row), value.value(row)).map_err(|error| told(&error))?;
+        Variant::try_new(metadata.value(row), value.value(row)).map_err(|error| reported(&error))?;
     }
     Ok(())
 }
@@ -81,7 +81,7 @@ fn binary(group: &StructArray, name: &str) -> Result<Option<BinaryArray>, String
 }
 
 /// Returns the message of an error of the variant crate, without the name of its class.
-fn told(error: &ArrowError) -> String {
+fn reported(error: &ArrowError) -> String {
     let text = error.to_string();
     text.split_once("error: ")
         .map_or(text.as_str(), |(_, what)| what)

@@ -14,7 +14,7 @@ use parquet_variant::{
 };
 
 use super::leaf::{is_leaf, leaf};
-use super::{NO_METADATA, binary, told};
+use super::{NO_METADATA, binary, reported};
 
 /// A variant, or a part of one, as stored in a file.
 pub(super) struct Shredded<'a> {
@@ -83,7 +83,8 @@ impl<'a> Shredded<'a> {
                 if metadata.is_null(row) {
                     return Err(NO_METADATA.to_owned());
                 }
-                let names = VariantMetadata::try_new(metadata.value(row)).map_err(|error| told(&error))?;
+                let names =
+                    VariantMetadata::try_new(metadata.value(row)).map_err(|error| reported(&error))?;
                 self.join_row(row, &names, &mut values)?;
             }
             let end = i32::try_from(values.offset());
@@ -91,7 +92,8 @@ impl<'a> Shredded<'a> {
         }
         let bytes = Buffer::from_vec(values.into_inner());
         let nulls = self.group.nulls().cloned();
-        BinaryArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls).map_err(|error| told(&error))
+        BinaryArray::try_new(OffsetBuffer::new(offsets.into()), bytes, nulls)
+            .map_err(|error| reported(&error))
     }
 
     fn join_row(
@@ -122,7 +124,7 @@ impl<'a> Shredded<'a> {
             None => None,
             Some(value) => {
                 let variant = Variant::try_new_with_metadata(names.clone(), value.value(row));
-                Some(variant.map_err(|error| told(&error))?)
+                Some(variant.map_err(|error| reported(&error))?)
             }
         };
         let typed = self.typed.as_ref().filter(|typed| typed.is_there(row));
@@ -196,19 +198,19 @@ fn fill_object<S: BuilderSpecificState>(
             Piece::Missing => {}
             Piece::Whole(variant) => object
                 .try_insert_bytes(name, variant)
-                .map_err(|error| told(&error))?,
+                .map_err(|error| reported(&error))?,
             Piece::List(rows, element) => {
-                let list = object.try_new_list(name).map_err(|error| told(&error))?;
+                let list = object.try_new_list(name).map_err(|error| reported(&error))?;
                 fill_list(list, rows, element, names)?;
             }
             Piece::Object(parts, rest) => {
-                let inner = object.try_new_object(name).map_err(|error| told(&error))?;
+                let inner = object.try_new_object(name).map_err(|error| reported(&error))?;
                 fill_object(inner, row, parts, rest, names)?;
             }
         }
     }
     for field in rest.iter().flat_map(VariantObject::iter_try) {
-        let (name, value) = field.map_err(|error| told(&error))?;
+        let (name, value) = field.map_err(|error| reported(&error))?;
         // Also if the typed column is empty in this row: the specification does not define which one is valid.
         if parts.iter().any(|(typed, _)| *typed == name) {
             return Err(format!(
@@ -217,7 +219,7 @@ fn fill_object<S: BuilderSpecificState>(
         }
         object
             .try_insert_bytes(name, value)
-            .map_err(|error| told(&error))?;
+            .map_err(|error| reported(&error))?;
     }
     object.finish();
     Ok(())

@@ -1,0 +1,166 @@
+//! Lists a snapshot's files for an external Parquet reader: Spark's native scan.
+//!
+//! Spark gets the files and their sizes from a sink log (`sink_log`), so that it lists no folders. Values that are not
+//! in the files are separate columns, joined by the ordinal of the file: partition values and row ids (`file_columns`),
+//! and deleted rows (`vector_blocks`).
+//!
+//! Protocol: *Partition Values*, *Deletion Vectors*, *Row Tracking*.
+
+mod file_columns;
+mod file_uri;
+mod folders;
+mod sink_log;
+mod vector_blocks;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Files, PruneReport};
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::features::ensure_readable;
+use deltaic_protocol::partition::values_of_row;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use object_store::path::Path;
+
+pub use sink_log::Times;
+pub use vector_blocks::{BLOCKS_OF_A_FILE, ROWS_OF_A_BLOCK};
+
+use file_uri::FileUris;
+use folders::Folders;
+use sink_log::SinkFile;
+
+/// Files of a snapshot, and what Spark needs to read them.
+#[derive(Clone, Debug)]
+pub struct NativeScanPlan {
+    /// The files that the predicate pruned.
+    pub report: PruneReport,
+    /// One row per file, ordered by ordinal: `ordinal` (int64, from 0), `modification_time` (int64, ms since the
+    /// epoch), `base_row_id`, `default_row_commit_version` (int64, NULL if the log has none), and `partition_values` (a
+    /// struct of typed values by logical name; absent for an unpartitioned table).
+    pub files: (SchemaRef, Vec<RecordBatch>),
+    /// The deleted rows, one row for each block of [`ROWS_OF_A_BLOCK`] rows with at least one deleted row: `block`
+    /// (int64, the file's ordinal times [`BLOCKS_OF_A_FILE`], plus the index of the block in the file) and `words`
+    /// (`list<int64>`, one bit per row). `None` if there are too many to broadcast to every executor.
+    pub vectors: Option<RecordBatch>,
+    /// Whether every file is in Hive-style partition folders, with values that Spark reads back unchanged.
+    pub is_in_folders: bool,
+    entries: Vec<SinkFile>,
+}
+
+impl NativeScanPlan {
+    /// Plans a native scan of the files that may contain a row that matches the predicate; of all files without one.
+    /// Looks up the sizes of local files and reads deletion vectors. Must be called inside a runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
+    /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark skips.
+    pub async fn try_new(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Self> {
+        let located = |error: Error| error.with("version", snapshot.version());
+        ensure_readable(snapshot.configuration())
+            .map_err(|error| located(error.with("table", snapshot.location().uri())))?;
+        ensure_data_columns(snapshot)?;
+        let bound = predicate
+            .map(|predicate| predicate.bind(snapshot.schema()))
+            .transpose()?;
+        let (files, report) = snapshot.files(bound.as_ref()).await?;
+        snapshot.ensure_partition_values(&files)?;
+        snapshot.ensure_places_once(&files)?;
+        snapshot.ensure_vectors(&files)?;
+        let entries = entries(snapshot, &files).await.map_err(located)?;
+        Ok(Self {
+            report,
+            files: file_columns::of(snapshot, &files)?,
+            vectors: vector_blocks::of(snapshot, &files).await.map_err(located)?,
+            is_in_folders: are_in_folders(snapshot, &files),
+            entries,
+        })
+    }
+
+    /// The number of files.
+    #[must_use]
+    pub fn num_files(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The size of the largest file; 0 if there are no files.
+    #[must_use]
+    pub fn largest_file_in_bytes(&self) -> i64 {
+        self.entries
+            .iter()
+            .map(|entry| entry.length)
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// Returns the log of a streaming sink from which Spark reads the list of files.
+    #[must_use]
+    pub fn sink_log(&self, times: Times) -> Vec<u8> {
+        sink_log::text(&self.entries, times)
+    }
+}
+
+/// Spark reads as many rows of a file without columns as its footer claims, and some writers lose that count.
+fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
+    let partitions = &snapshot.metadata().partition_columns;
+    let fields = &snapshot.schema().fields;
+    if fields.is_empty() || fields.iter().any(|field| !partitions.contains(&field.name)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::UnsupportedFeature,
+        "every column of the table is a partition column: its data files may hold no columns",
+    )
+    .with("table", snapshot.location().uri())
+    .with("version", snapshot.version()))
+}
+
+/// Returns the URIs of the files with their true sizes: Spark reads no row group beyond the size that it gets.
+async fn entries(snapshot: &Snapshot, files: &Files) -> Result<Vec<SinkFile>> {
+    let location = snapshot.location();
+    let uris = FileUris::of(location.uri())?;
+    let mut places: Vec<(String, Path)> = Vec::with_capacity(files.len());
+    let mut entries = Vec::with_capacity(files.len());
+    for batch in &files.batches {
+        for row in 0..batch.len() {
+            let log_path = batch.adds.path.value(row);
+            let place = location.resolve(log_path)?;
+            entries.push(SinkFile {
+                uri: uris.of_file(log_path, &place)?,
+                length: batch.adds.size.value(row),
+                modification_time: batch.adds.modification_time.value(row),
+            });
+            places.push((log_path.to_owned(), place));
+        }
+    }
+    match location.lengths_of_files(places).await? {
+        Some(lengths) => {
+            for (entry, length) in entries.iter_mut().zip(lengths) {
+                entry.length = i64::try_from(length).unwrap_or(i64::MAX);
+            }
+        }
+        None => {
+            if let Some(entry) = entries.iter().find(|entry| entry.length <= 0) {
+                return Err(Error::new(
+                    ErrorKind::CorruptLog,
+                    format!("the log says that a data file has {} bytes", entry.length),
+                )
+                .with("path", entry.uri.as_str())
+                .with("field", "add.size"));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn are_in_folders(snapshot: &Snapshot, files: &Files) -> bool {
+    let Some(folders) = Folders::of(snapshot) else {
+        return false;
+    };
+    files.batches.iter().all(|batch| {
+        (0..batch.len()).all(|row| {
+            let values = values_of_row(&batch.adds.partition_values, row);
+            folders.spell(batch.adds.path.value(row), &values)
+        })
+    })
+}
