@@ -39,8 +39,8 @@ def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]
     ('[{"change": "RenameColumn", "column": "a", "to": "b"}]', [])
     """
     types: list[ArrowSchemaExportable] = []
-    told = [_told(change, types) for change in changes]
-    return json.dumps(told), types
+    given = [_change_json(change, types) for change in changes]
+    return json.dumps(given), types
 
 
 def properties_set(changes: Sequence[Change]) -> list[tuple[str, str]]:
@@ -52,7 +52,7 @@ def properties_set(changes: Sequence[Change]) -> list[tuple[str, str]]:
     return [pair for change in changes if isinstance(change, SetProperties) for pair in change.values.items()]
 
 
-def _told(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, object]:
+def _change_json(change: Change, types: list[ArrowSchemaExportable]) -> dict[str, object]:
     # Checked for callers without a type checker.
     if not isinstance(change, Change):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
@@ -107,7 +107,7 @@ def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, o
     if isinstance(column, str):
         if change.type is None:
             raise ValueError(f"AddColumn({column!r}) needs a type, such as pyarrow.int64()")
-        name, told = column, change.type
+        name, new_type = column, change.type
     else:
         if change.type is not None:
             raise TypeError("AddColumn takes a name and a type, or an Arrow field that has both")
@@ -117,10 +117,10 @@ def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, o
                 f"AddColumn takes a name and a type, or an Arrow field such as a pyarrow.Field, "
                 f"not {_name_of(column)}"
             )
-        name, told = found, change.column
+        name, new_type = found, change.column
     return {
         "name": name,
-        "type": _placed("type", told, types),
+        "type": _placed("type", new_type, types),
         "comment": change.comment,
         "within": change.within,
         "after": change.after,
@@ -128,12 +128,12 @@ def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, o
     }
 
 
-def _placed(part: str, told: object, types: list[ArrowSchemaExportable]) -> int:
-    if not isinstance(told, ArrowSchemaExportable):
+def _placed(part: str, given: object, types: list[ArrowSchemaExportable]) -> int:
+    if not isinstance(given, ArrowSchemaExportable):
         raise TypeError(
-            f"{part} is anything with __arrow_c_schema__, such as pyarrow.int64(), not {_name_of(told)}"
+            f"{part} is anything with __arrow_c_schema__, such as pyarrow.int64(), not {_name_of(given)}"
         )
-    types.append(told)
+    types.append(given)
     return len(types) - 1
 
 

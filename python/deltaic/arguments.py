@@ -75,7 +75,7 @@ def text(name: str, value: object) -> str:
         advice = "" if value is None else ": put it in quotes"
         raise TypeError(f"{name} is text, not {type(value).__name__}{advice}")
     if not _is_text(value):
-        raise ValueError(f"{name} is no text that UTF-8 has: {value!a}")
+        raise ValueError(f"{name} cannot be encoded as UTF-8: {value!a}")
     return value
 
 

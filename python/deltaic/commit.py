@@ -116,7 +116,7 @@ def from_rust(rust: _rust.Commit) -> Commit:
         raise CorruptLog(
             f"the commitInfo of version {rust.version} cannot be read: {error}",
             context={"version": rust.version, "field": "commitInfo"},
-            hint="ask for fewer commits with limit=, or restore the commit from a backup of the table",
+            hint="request fewer commits with limit=, or restore the commit from a backup of the table",
         ) from error
     try:
         made = from_millis(rust.timestamp_ms)
@@ -124,7 +124,7 @@ def from_rust(rust: _rust.Commit) -> Commit:
         raise CorruptLog(
             f"version {rust.version} was committed {shown_millis(rust.timestamp_ms)}, which no calendar has",
             context={"version": rust.version, "field": "timestamp"},
-            hint="set the time of the commit's file, or ask for fewer commits with limit=",
+            hint="set the time of the commit's file, or request fewer commits with limit=",
         ) from error
     return Commit(
         rust.version, made, _mapping(info), rust.conflicts_resolved, rust.skipped, tuple(rust.warnings)
@@ -135,10 +135,10 @@ def announced(rust: _rust.Commit, stacklevel: int) -> Commit:
     """Converts a new commit of the core and emits its warnings, attributed to the caller."""
     commit = from_rust(rust)
     for text in commit.warnings:
-        told = f"version {commit.version} is committed, but {text}; {_ADVICE}"
+        message = f"version {commit.version} is committed, but {text}; {_ADVICE}"
         # If warnings are turned into errors, the caller would take the commit for failed, and repeat it.
         with suppress(DeltaicWarning):
-            warnings.warn(told, DeltaicWarning, stacklevel=stacklevel)
+            warnings.warn(message, DeltaicWarning, stacklevel=stacklevel)
     return commit
 
 

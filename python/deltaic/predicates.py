@@ -124,7 +124,7 @@ class Expression:
         return Expression(f"{_operand(self)} BETWEEN {_operand(low)} AND {_operand(high)}")
 
     def starts_with(self, prefix: str) -> Expression:
-        """True if a string begins with `prefix`, taken literally: ``%`` and ``_`` are no wildcards.
+        """True if a string begins with `prefix`, taken literally: ``%`` and ``_`` are not wildcards.
 
         >>> print(col("name").starts_with("10%"))
         startswith(`name`, '10%')

@@ -563,8 +563,8 @@ class Table:
         if not changes:
             raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
         given = to_options("alter", **options)
-        told, types = to_json(changes)
-        commit = self._rust.alter(told, types, options=given, known=self._refreshed())
+        changes_json, types = to_json(changes)
+        commit = self._rust.alter(changes_json, types, options=given, known=self._refreshed())
         warn_of_ignored(properties_set(changes), stacklevel=2)
         return announced_commit(commit, stacklevel=3)
 

@@ -198,8 +198,8 @@ class Transaction:
         self._ensure_open()
         if not changes:
             raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
-        told, types = to_json(changes)
-        self._rust.alter(told, types)
+        changes_json, types = to_json(changes)
+        self._rust.alter(changes_json, types)
         warn_of_ignored(properties_set(changes), stacklevel=3)
 
     def remove(self, paths: Iterable[str] | ArrowTable, *, data_change: bool = True) -> None:
@@ -251,8 +251,8 @@ class Transaction:
         self._ensure_open()
         # Checked for callers without a type checker.
         if not isinstance(rows, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            told = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
-            raise TypeError(f"rows is a mapping of paths to positions, {told}")
+            expected = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
+            raise TypeError(f"rows is a mapping of paths to positions, {expected}")
         named = {text("a path of rows", path): _positions(path, at) for path, at in rows.items()}
         return self._rust.delete_rows(named)
 
@@ -330,8 +330,8 @@ class CalledTransaction(Transaction):
 def _positions(path: str, positions: Iterable[int]) -> list[int]:
     # Checked for callers without a type checker.
     if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        told = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
-        raise TypeError(f"the rows of {path!r} are a list of positions, {told}")
+        expected = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
+        raise TypeError(f"the rows of {path!r} are a list of positions, {expected}")
     found = [whole_number("a position", position) for position in positions]
     lowest = min(found, default=0)
     if lowest < 0 or max(found, default=0) >= 1 << 63:

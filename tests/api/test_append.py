@@ -373,7 +373,7 @@ def test_null_within_a_column_that_forbids_it_is_refused(root: Path, case: str, 
     table = deltaic.Table.create(root, pa.schema([("c", type_)]))
     free = loose(type_)
     before = wrong[-1:] * rest  # rows outside of the slice are not checked
-    with pytest.raises(deltaic.ConstraintViolation, match="may not be NULL") as caught:
+    with pytest.raises(deltaic.ConstraintViolation, match="must not be NULL") as caught:
         table.append(pa.table({"c": pa.array(before + wrong, free)}).slice(rest))
     assert caught.value.context["field"] == field
     assert caught.value.hint is not None

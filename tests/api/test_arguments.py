@@ -159,7 +159,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
         "a table cannot be partitioned by l, a array<bigint>",
     ),
     "name": (create(name=5), TypeError, "name is text, not int: put it in quotes"),
-    "half a name": (create(name=HALF), ValueError, "name is no text that UTF-8 has"),
+    "half a name": (create(name=HALF), ValueError, "name cannot be encoded as UTF-8"),
     "description": (create(description=b"x"), TypeError, "description is text, not bytes: put it in quotes"),
     "if_exists": (create(if_exists=None), TypeError, "if_exists is text, not NoneType"),
     "if_exists in words": (create(if_exists="maybe"), ValueError, 'if_exists is "maybe"'),
@@ -260,7 +260,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "half a name to set": (
         lambda table: table.alter(deltaic.alter.SetName(HALF)),
         ValueError,
-        "name of SetName is no text that UTF-8 has: '\\ud800'",
+        "name of SetName cannot be encoded as UTF-8: '\\ud800'",
     ),
     "a property to set": (
         lambda table: table.alter(deltaic.alter.SetProperties({"delta.appendOnly": True})),  # type: ignore[dict-item]

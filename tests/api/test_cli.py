@@ -353,7 +353,16 @@ def test_a_long_table_on_a_terminal_is_plain_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Up to 1,000 rows are formatted as a table: rich would need more than a minute for 100,000."""
-    untrusted = ["\x1b[31mred", "two\nlines", "東京\t🚋", "[bold]x[/]", "e\u0301", "\u202eleft", "x" * 300, ""]
+    untrusted = [
+        "\x1b[31mred",
+        "two\nlines",
+        "東京\t🚋",
+        "[bold]x[/]",
+        "e\u0301",
+        "\u202eleft",
+        "x" * 300,
+        "",
+    ]
     rows = [[f"{number:,}", untrusted[number % len(untrusted)]] for number in range(1001)]
 
     def shown(count: int) -> str:

@@ -74,7 +74,7 @@ def corrupt_log(root: Path) -> None:
 
 def corrupt_data(root: Path) -> None:
     table = made(root)
-    next(iter(root.rglob("*.parquet"))).write_bytes(b"PAR1 this is no Parquet file PAR1")
+    next(iter(root.rglob("*.parquet"))).write_bytes(b"PAR1 this is not a Parquet file PAR1")
     table.snapshot().scan().to_arrow()
 
 

@@ -193,7 +193,7 @@ def test_what_cannot_be_removed(root: Path) -> None:
     table.append(ROWS)
     with table.transaction() as tx:
         first, second = paths(tx.files())
-        with pytest.raises(ValueError, match="no live file of version 2"):
+        with pytest.raises(ValueError, match="not a live file of version 2"):
             tx.remove([first, "part-of-nothing.parquet"])
         with pytest.raises(ValueError, match="staged already"):
             tx.remove([first, first])
@@ -418,11 +418,11 @@ def test_files_of_another_engine(root: Path) -> None:
     ("more", "error", "match"),
     [
         ({"size": 1}, ValueError, "bytes, not 1"),
-        ({"path": "day=1/nowhere.parquet"}, ValueError, "not there"),
+        ({"path": "day=1/nowhere.parquet"}, ValueError, "does not exist"),
         ({"path": "../out.parquet"}, deltaic.PathEscape, None),
         ({"partition_values": {}}, ValueError, "no value for the partition column 'day'|column \"day\""),
         ({"partition_values": {"day": "x"}}, ValueError, "cannot be added"),
-        ({"partition_values": {"day": "1", "id": "2"}}, ValueError, "no partition column"),
+        ({"partition_values": {"day": "1", "id": "2"}}, ValueError, "not a partition column"),
         ({"partition_values": {"day": 1.5}}, TypeError, "as text"),
         ({"stats": "3"}, ValueError, "JSON object"),
         ({"stats": '{"numRecords":-1}'}, ValueError, "number of rows"),

@@ -58,7 +58,7 @@ def test_rows_go_by_a_vector(tmp_path: Path) -> None:
     assert "deletionVector" not in remove
     stats = json.loads(add["stats"])
     assert (stats["numRecords"], stats["tightBounds"]) == (8, False)
-    # Deleting deleted rows is no change, and a file without remaining rows is removed.
+    # Deleting deleted rows changes nothing, and a file without remaining rows is removed.
     with table.transaction() as tx:
         assert tx.delete_rows({path: [1]}) == 0
     assert tx.committed is None
@@ -166,7 +166,7 @@ def test_what_cannot_be_deleted(tmp_path: Path) -> None:
             ({path: [-1]}, ValueError, "count from 0"),
             ({path: [1 << 63]}, ValueError, "count from 0"),
             ({path: [True]}, TypeError, "whole number"),
-            ({"elsewhere.parquet": [1]}, ValueError, "no live file"),
+            ({"elsewhere.parquet": [1]}, ValueError, "not a live file"),
         ]:
             with pytest.raises(error, match=match):
                 tx.delete_rows(rows)

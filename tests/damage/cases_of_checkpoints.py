@@ -154,7 +154,7 @@ BROKEN: dict[str, broken.Damage] = {
     "a checkpoint whose sizes are text": retyped("add", "size", pa.string(), "100"),
     "a checkpoint whose sizes are fractions": retyped("add", "size", pa.float64(), 1.5),
     "a checkpoint whose paths are numbers": retyped("add", "path", pa.int64(), 7),
-    "a checkpoint with a schema that is no JSON": checkpoint(
+    "a checkpoint with a schema that is not JSON": checkpoint(
         lambda held: [
             {"metaData": {**a["metaData"], "schemaString": "{"}} if "metaData" in a else a for a in held
         ]
@@ -173,7 +173,7 @@ BROKEN: dict[str, broken.Damage] = {
 SIDECAR = {"path": "_delta_log/_sidecars/a.parquet"}
 # Location that the error names if it is not the checkpoint file itself.
 PLACES: dict[str, dict[str, object]] = {
-    "a checkpoint with a schema that is no JSON": {"field": "schemaString", "table": TABLE},
+    "a checkpoint with a schema that is not JSON": {"field": "schemaString", "table": TABLE},
     "parts of two writers": {"path": f"_delta_log/{PARTS[0]}"},
     **dict.fromkeys((f"a V2 checkpoint whose sidecar is {what}" for what in UNREADABLE), SIDECAR),
     **{

@@ -111,7 +111,7 @@ OTHER_SCHEMAS = [
         ("id", "a struct", {"id": [{"x": 1}, {"x": 2}]}),
         ("id", "a list", {"id": [[1], [2]]}),
         ("name", "a number", {"name": [1, 2]}),
-        ("name", "bytes that are no text", {"name": [b"\xff", b"\xfe"]}),
+        ("name", "bytes that are not text", {"name": [b"\xff", b"\xfe"]}),
     )
 ]
 NULLS = [

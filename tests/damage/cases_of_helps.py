@@ -189,7 +189,7 @@ STATISTICS = [
         "with bounds of unknown columns", {"numRecords": 1, "minValues": {"x": 1}, "maxValues": {"x": 0}}
     ),
     Survivor(
-        "statistics that are an object and no text",
+        "statistics that are an object, not text",
         broken.line(
             '{"add":{"path":"c.parquet","partitionValues":{"day":null},"size":1,"modificationTime":1,"dataChange":true,"stats":{"numRecords":0}}}'
         ),

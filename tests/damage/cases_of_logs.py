@@ -210,8 +210,8 @@ PROTOCOL = [
 ]
 
 SCHEMA = [
-    state_case("a schema that is no JSON", broken.schema_in_log("{"), field="schemaString"),
-    state_case("a schema that is no struct", broken.schema_in_log('"long"'), field="schemaString"),
+    state_case("a schema that is not JSON", broken.schema_in_log("{"), field="schemaString"),
+    state_case("a schema that is not a struct", broken.schema_in_log('"long"'), field="schemaString"),
     state_case("a schema that is null", broken.schema_in_log("null"), field="schemaString"),
     state_case("a schema of another struct", broken.schema_in_log('{"type":"struct"}'), field="schemaString"),
     state_case(

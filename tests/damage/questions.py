@@ -57,7 +57,7 @@ QUESTIONS = [
     question("an open quote", broken.selected("name = 'x"), deltaic.InvalidPredicate, predicate="name = 'x"),
     question("an empty predicate", broken.selected(" "), deltaic.InvalidPredicate, predicate=" "),
     question(
-        "a predicate that is no truth value", broken.selected("id"), deltaic.InvalidPredicate, field="id"
+        "a predicate that is not a truth value", broken.selected("id"), deltaic.InvalidPredicate, field="id"
     ),
     question(
         "a text compared with a number",

@@ -290,7 +290,7 @@ def test_null_columns_of_polars_are_null(root: Path, case: str) -> None:
 
 def test_a_null_column_of_polars_is_refused_where_the_table_allows_no_nulls(root: Path) -> None:
     table = deltaic.Table.create(root, pa.schema([pa.field("c", pa.int64(), nullable=False)]))
-    with pytest.raises(ConstraintViolation, match="may not be NULL") as raised:
+    with pytest.raises(ConstraintViolation, match="must not be NULL") as raised:
         table.append(pl.DataFrame({"c": [None]}))
     assert raised.value.context["field"] == "c"
 

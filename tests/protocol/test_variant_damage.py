@@ -46,13 +46,13 @@ BAD: dict[str, tuple[bytes, bytes]] = {
     "names cut off": (NAMES[:-1], GOOD),
     "more names than bytes": (NAMES[:1] + b"\xff\xff\xff\x7f" + NAMES[5:], GOOD),
     "names in no order": (b"\x01\x02\x00\x02\x01ab", GOOD),
-    "names that are no text": (b"\x01\x01\x00\x01\xff", encode(1)),
+    "names that are not text": (b"\x01\x01\x00\x01\xff", encode(1)),
     "no value": (NAMES, b""),
     "a value cut off": (NAMES, GOOD[:-1]),
     "an unknown primitive": (NAMES, bytes([33 << 2])),
     "a name that is not there": (dictionary(["a"]), GOOD),
     "a length without bytes": (NAMES, bytes([16 << 2]) + b"\xff\xff\xff\xffx"),
-    "text that is no text": (NAMES, bytes([1 << 2 | 1, 0xFF])),
+    "text that is not text": (NAMES, bytes([1 << 2 | 1, 0xFF])),
     "an offset out of bounds": (NAMES, b"\x03\x01\x00\xff\x00"),
     "fields out of order": (NAMES, b"\x02\x02\x01\x00\x00\x01\x02\x00\x00"),
     "a decimal of 256 places": (NAMES, bytes([8 << 2, 255]) + b"\x01\x00\x00\x00"),
@@ -100,7 +100,7 @@ BAD_SHREDDING: dict[str, tuple[list[Any], pa.DataType, str]] = {
         shredded(pa.field("typed_value", pa.struct([("a", part(pa.int64()))]))),
         '"a"',
     ),
-    "a rest that is no object": (
+    "a rest that is not an object": (
         [{"metadata": NAMES, "value": encode(1), "typed_value": {"a": {"value": None, "typed_value": 1}}}],
         shredded(pa.field("typed_value", pa.struct([("a", part(pa.int64()))]))),
         "two values",
@@ -120,12 +120,12 @@ BAD_SHREDDING: dict[str, tuple[list[Any], pa.DataType, str]] = {
         shredded(pa.field("typed_value", pa.timestamp("ms"))),
         "not shredded into",
     ),
-    "a field that is no group": (
+    "a field that is not a group": (
         [{"metadata": NAMES, "value": None, "typed_value": {"a": 1}}],
         shredded(pa.field("typed_value", pa.struct([("a", pa.int64())]))),
         "not a group",
     ),
-    "elements that are no groups": (
+    "elements that are not groups": (
         [{"metadata": NAMES, "value": None, "typed_value": [1]}],
         shredded(pa.field("typed_value", pa.list_(pa.int64()))),
         "not a group",

@@ -231,7 +231,7 @@ def _check_add(
         yield f"there is no file {path}"
         return
     if not body["path"].isascii() or re.search(r"[ #?\\\"<>]", body["path"]):
-        yield f"the path {body['path']!r} is no URI"
+        yield f"the path {body['path']!r} is not a URI"
     if body["size"] != file.stat().st_size:
         yield f"size {body['size']}, and the file has {file.stat().st_size} bytes"
     if abs(body["modificationTime"] - file.stat().st_mtime_ns // 10**6) > 60_000:

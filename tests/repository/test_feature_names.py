@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +17,10 @@ def names() -> set[str]:
 
 def decisions(source: str, features: set[str]) -> list[str]:
     """The comparisons with a feature's name, and the arms of a `match` on it."""
-    product = source.split("#[cfg(test)]\nmod tests {")[0]
-    found = re.findall(r'[=!]= "(\w+)"|\|\s*"(\w+)"\s*(?:\||=>)|"(\w+)"\s*(?:\||=>)|NothingUses\("(\w+)"\)', product)
+    product = source.split("#[cfg(test)]\nmod tests {", maxsplit=1)[0]
+    found = re.findall(
+        r'[=!]= "(\w+)"|\|\s*"(\w+)"\s*(?:\||=>)|"(\w+)"\s*(?:\||=>)|NothingUses\("(\w+)"\)', product
+    )
     return [name for groups in found for name in groups if name in features]
 
 
@@ -27,7 +28,10 @@ def test_the_patterns_find_what_they_should() -> None:
     features = names()
     assert len(features) > 25
     assert decisions('if name == "rowTracking" {', features) == ["rowTracking"]
-    assert decisions('"columnMapping" | "typeWidening" => Ok(()),', features) == ["columnMapping", "typeWidening"]
+    assert decisions('"columnMapping" | "typeWidening" => Ok(()),', features) == [
+        "columnMapping",
+        "typeWidening",
+    ]
     assert decisions('supports_for_writers(protocol, "rowTracking")', features) == []
 
 

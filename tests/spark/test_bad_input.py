@@ -140,7 +140,7 @@ def test_a_file_deleted_between_load_and_query(load: Load, table: Path) -> None:
         with pytest.raises(Exception, match=r"2\.parquet") as caught:
             ask()
         text = str(caught.value)
-        assert "a data file is missing: the log names it, and it is not there" in text
+        assert "a data file is missing, but the log references it" in text
         assert "\nhint: restore the file" in text
         assert "Py4J" not in text
         if load.__name__ != "source":

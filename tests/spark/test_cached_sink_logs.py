@@ -48,7 +48,7 @@ def test_what_nobody_asked_for_in_a_week_goes() -> None:
     assert asked_for.exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no users to tell apart")
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are uselessrs to tell apart")
 def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (scratch / f"deltaic-logs-{os.getuid()}").symlink_to(tmp_path / "elsewhere")

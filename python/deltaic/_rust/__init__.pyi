@@ -13,6 +13,9 @@ from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit
 from .commit_files import CommitFiles as CommitFiles
+from .maintenance import CheckpointWritten as CheckpointWritten
+from .maintenance import CleanedUp as CleanedUp
+from .maintenance import Compacted as Compacted
 from .native_scan import NativeScanPlan as NativeScanPlan
 from .scan import Scan as Scan
 from .scan import ScanTask as ScanTask
@@ -20,9 +23,6 @@ from .schema import Schema as Schema
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
 from .transaction import Transaction as Transaction
-from .maintenance import CheckpointWritten as CheckpointWritten
-from .maintenance import CleanedUp as CleanedUp
-from .maintenance import Compacted as Compacted
 
 __version__: str
 """The version of the package, as in its wheel."""

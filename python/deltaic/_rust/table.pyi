@@ -5,9 +5,9 @@ from .changes import Changes
 from .check import Report
 from .commit import Commit
 from .commit_files import CommitFiles
+from .maintenance import CheckpointWritten, CleanedUp, Compacted
 from .snapshot import Snapshot
 from .transaction import Transaction
-from .maintenance import CheckpointWritten, CleanedUp, Compacted
 
 @final
 class Table:

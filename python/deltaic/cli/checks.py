@@ -53,7 +53,7 @@ def run_probe(options: argparse.Namespace) -> int:
         if options.json:
             emit_json({"safe": error is None, "promises": outcomes, "error": error and error.message})
         else:
-            rows = [[_PROMISES[promise], said] for promise, said in outcomes.items()]
+            rows = [[_PROMISES[promise], outcome] for promise, outcome in outcomes.items()]
             emit_table(["promise", "outcome"], rows)
             if error is None:
                 emit("Commits are safe here.")

@@ -62,15 +62,15 @@ class Translation:
 
     def understood(self, scan: Callable[[list[str], str], object]) -> Translation:
         """Moves the parts that a scan rejects to the rest."""
-        kept = Translation([], list(self.rest))
+        translation = Translation([], list(self.rest))
         for part in self.parts:
-            kept.add(lambda part=part: _scanned(part, scan))
+            translation.add(lambda part=part: _scanned(part, scan))
         try:
             # Together they may exceed a limit on predicates.
-            _scanned(all_of(kept.parts), scan)
+            _scanned(all_of(translation.parts), scan)
         except Untranslatable as error:
-            return Translation([], [*kept.rest, str(error)])
-        return kept
+            return Translation([], [*translation.rest, str(error)])
+        return translation
 
 
 def _scanned(part: Expression, scan: Callable[[list[str], str], object]) -> Expression:

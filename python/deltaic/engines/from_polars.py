@@ -108,8 +108,8 @@ def _condition(node: Any, types: Any) -> Expression:
     if name == "BinaryExpr":
         return _operation(node, inside, types)
     if name == "Ternary":
-        asked = entry(inside["predicate"])
-        if asked[0] != "Function" or _function(asked[1]) not in ("IsNull", "IsNotNull"):
+        tested = entry(inside["predicate"])
+        if tested[0] != "Function" or _function(tested[1]) not in ("IsNull", "IsNotNull"):
             raise Untranslatable("when")
         return choice(*(_condition(inside[part], types) for part in ("predicate", "truthy", "falsy")))
     if name == "Function":

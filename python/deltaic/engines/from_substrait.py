@@ -168,8 +168,8 @@ def _chosen(node: Choice, columns: _Columns) -> Expression:
         ):
             # DuckDB's translation of IN: a NULL value yields NULL, so NULLs in the list match nothing.
             return _listed(field, values, columns, of_null_too=False)
-        case Choice(Call("is_null" | "is_not_null") as asked, then, otherwise):
-            return choice(*(_condition(part, columns) for part in (asked, then, otherwise)))
+        case Choice(Call("is_null" | "is_not_null") as tested, then, otherwise):
+            return choice(*(_condition(part, columns) for part in (tested, then, otherwise)))
         case _:
             raise Untranslatable(_named(node))
 

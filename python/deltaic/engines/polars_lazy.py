@@ -50,18 +50,18 @@ def lazy_frame(snapshot: SnapshotRows, variant: Literal["arrow", "json"]) -> pol
             batch_size=batch_size,
             variant=variant,
         )
-        left = n_rows
+        remaining = n_rows
         for batch in scan:
             frame: Any = pl.from_arrow(batch)
             if not translation.exact:
                 frame = frame.filter(predicate)
             if with_columns == []:
                 frame = frame.drop(frame.columns)
-            if left is not None:
-                frame = frame.head(left)
-                left -= frame.height
+            if remaining is not None:
+                frame = frame.head(remaining)
+                remaining -= frame.height
             yield frame
-            if left == 0:
+            if remaining == 0:
                 return
 
     # Derived from an empty table, so that the schema equals that of the batches.

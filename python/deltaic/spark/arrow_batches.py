@@ -22,7 +22,7 @@ def arrow_schema(schema: StructType) -> Any:  # Any: pyarrow ships no types
     from pyspark.sql.pandas import types
 
     convert = cast("Any", types).to_arrow_schema
-    # In Spark 4.0 the zone is always UTC and is no parameter.
+    # In Spark 4.0 the zone is always UTC and is not a parameter.
     if "timezone" in inspect.signature(convert).parameters:
         return convert(schema, timezone="UTC")
     return convert(schema)

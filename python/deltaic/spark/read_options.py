@@ -95,8 +95,10 @@ class ReadOptions:
             raise ValueError("versionAsOf and timestampAsOf exclude each other: give one")
         if suffix := _time_travel_of(path, store):
             if version is not None or timestamp is not None:
-                asked = "versionAsOf" if version is not None else "timestampAsOf"
-                raise ValueError(f"the path names a version or a time already, and so does {asked}: {path}")
+                requested = "versionAsOf" if version is not None else "timestampAsOf"
+                raise ValueError(
+                    f"the path names a version or a time already, and so does {requested}: {path}"
+                )
             path = suffix["path"]
             version = int(suffix["version"]) if suffix["version"] else None
             timestamp = path_instant(suffix["time"]) if suffix["time"] else None

@@ -136,8 +136,8 @@ class Reader:
             as_flag(name, given.get(name.lower(), False)) for name in ("readChangeFeed", "readChangeData")
         ):
             # Spark evaluates row conditions itself, with the session's zone and semantics.
-            asked = {} if predicate is None or changed_meaning(self._spark) else {"predicate": predicate}
-            planned = planned_on_the_server(self._spark, {**options, **asked, "timezone": zone})
+            requested = {} if predicate is None or changed_meaning(self._spark) else {"predicate": predicate}
+            planned = planned_on_the_server(self._spark, {**options, **requested, "timezone": zone})
             if not isinstance(planned, dict):
                 return planned if predicate is None else planned.where(predicate)
             options.pop("timestampasof", None)

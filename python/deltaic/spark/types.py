@@ -92,14 +92,14 @@ def _field(declared: object, parent: str) -> StructField:
         raise _not_a_schema(declared, parent)
     path = f"{parent}.{name}" if parent else name
     metadata = declared.get("metadata")
-    kept: dict[str, object] = {}
+    retained: dict[str, object] = {}
     if _is_object(metadata):
-        kept = {
+        retained = {
             key: value
             for key, value in metadata.items()
             if key not in _KEYS_WITH_MEANING and not key.startswith(_PREFIXES_WITH_MEANING)
         }
-    return StructField(name, _type(declared.get("type"), path), nullable=True, metadata=kept)
+    return StructField(name, _type(declared.get("type"), path), nullable=True, metadata=retained)
 
 
 def _type(declared: object, path: str) -> DataType:

@@ -254,7 +254,7 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
     let message = match found {
         None => "the commit has no inCommitTimestamp, and the table has them enabled".to_owned(),
         Some(found) => {
-            format!("the commit's inCommitTimestamp is {found}, which is no number of milliseconds")
+            format!("the commit's inCommitTimestamp is {found}, which is not a number of milliseconds")
         }
     };
     Err(Error::new(ErrorKind::CorruptLog, message)

@@ -270,7 +270,7 @@ async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()>
     Ok(())
 }
 
-/// A lost response is no conflict with the own commit, and a lost request is retried: one commit in both cases. Other
+/// A lost response is not a conflict with the own commit, and a lost request is retried: one commit in both cases. Other
 /// implementations have returned an error although the commit succeeded (delta-kernel-rs#2717, delta-kernel-rs#3070,
 /// delta-rs#2279, delta-rs#2609).
 #[tokio::test]

@@ -39,7 +39,7 @@ fn positions(vector: &str) -> Result<Vec<u64>, Box<dyn Error>> {
     for part in vector.split(',') {
         let numbers = part.split(':').map(str::parse).collect::<Result<Vec<u64>, _>>()?;
         let [start, stop, step] = numbers.as_slice() else {
-            return Err(format!("{part} is no start:stop:step").into());
+            return Err(format!("{part} is not a start:stop:step").into());
         };
         found.extend((*start..*stop).step_by(usize::try_from(*step)?.max(1)));
     }

@@ -53,7 +53,7 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     let broken = |field: &str, message: &str, hint: &str| {
         Err(Error::new(
             ErrorKind::SchemaMismatch,
-            format!("the table promises to be readable as Iceberg: {message}"),
+            format!("Iceberg compatibility is enabled: {message}"),
         )
         .with("field", field)
         .hint(hint))
@@ -68,7 +68,7 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     {
         return broken(
             "delta.universalFormat.enabledFormats",
-            "nothing says what its writers keep to",
+            "no version of the requirements is enabled",
             "set delta.enableIcebergCompatV2 to true first",
         );
     }
@@ -78,14 +78,14 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     if active.len() > 1 {
         return broken(
             "delta.enableIcebergCompatV2",
-            "it cannot keep the promises of two versions",
+            "only one version of the requirements can be enabled",
             "set the older one to false",
         );
     }
     if !table.column_mapping()?.is_mapped() {
         return broken(
             "delta.columnMapping.mode",
-            "its columns have ids for that",
+            "it requires column mapping",
             "set delta.columnMapping.mode to name first",
         );
     }
@@ -95,8 +95,8 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     {
         return broken(
             "delta.enableDeletionVectors",
-            "no row of a file is deleted by a vector",
-            "do without deletion vectors, or without the promise",
+            "it excludes deletion vectors",
+            "disable deletion vectors, or Iceberg compatibility",
         );
     }
     let mut lacking = None;
@@ -117,7 +117,7 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
         None => Ok(()),
         Some((path, data_type)) => broken(
             &path,
-            &format!("{path} is of the type {data_type}, which it has not then"),
+            &format!("it excludes the type {data_type} of {path}"),
             "leave the column out, or do without the promise",
         ),
     }

@@ -71,18 +71,18 @@ class PlanReader(DataSourceReader):
 
 
 def _plan(options: dict[str, str]) -> str:
-    asked = parse_options(options, streaming=False)
-    snapshot = asked.snapshot()
+    requested = parse_options(options, streaming=False)
+    snapshot = requested.snapshot()
     # Every query analyses a DataFrame again, so the version is pinned for the data source.
-    version = {"path": asked.path, "versionasof": str(snapshot.version)}
-    plan: dict[str, object] = {"by_source": None if asked.modification_time else version}
-    predicate, _ = pruning(snapshot, asked.predicate, asked.time_zone)
+    version = {"path": requested.path, "versionasof": str(snapshot.version)}
+    plan: dict[str, object] = {"by_source": None if requested.modification_time else version}
+    predicate, _ = pruning(snapshot, requested.predicate, requested.time_zone)
     try:
         scan_plan, log = plan_native_scan(
             snapshot,
             predicate=predicate,
-            row_ids=asked.row_ids,
-            modification_time=asked.modification_time,
+            row_ids=requested.row_ids,
+            modification_time=requested.modification_time,
         )
     except UnsupportedFeature as error:
         return json.dumps({**plan, "refused": error.message, "context": error.context})

@@ -64,7 +64,7 @@ def _missing_file_error(path: str) -> CorruptData | None:
     if report is None:
         return None
     return CorruptData(
-        f"a data file is missing: the log names it, and it is not there: {path}",
+        f"a data file is missing, but the log references it: {path}",
         context={"path": path, "table": report.table, "version": report.version},
         hint="restore the file; if a vacuum removed it, load the table again",
     )

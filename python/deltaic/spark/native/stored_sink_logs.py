@@ -34,9 +34,9 @@ def store_sink_log(log: bytes) -> str:
     """
     home = _home()
     folder = home / hashlib.sha256(log).hexdigest()
-    kept = folder / LOG
+    stored = folder / LOG
     # Cleaners of temporary files delete single files, and without the log Spark finds no files.
-    is_whole = kept.is_file() and kept.stat().st_size == len(log) and (folder / _NOT_LISTED).is_file()
+    is_whole = stored.is_file() and stored.stat().st_size == len(log) and (folder / _NOT_LISTED).is_file()
     if not is_whole:
         _remove(folder)
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=home))
@@ -46,7 +46,7 @@ def store_sink_log(log: bytes) -> str:
             fresh.rename(folder)
         except OSError:  # created concurrently, with the same content
             shutil.rmtree(fresh, ignore_errors=True)
-    for touched in (kept, kept.parent, folder / _NOT_LISTED, folder):
+    for touched in (stored, stored.parent, folder / _NOT_LISTED, folder):
         os.utime(touched)
     _sweep(home, folder)
     return f"file://{folder}"

@@ -58,8 +58,8 @@ class DeltaicSource(DataSource):
         """Returns the reader that plans and reads the columns of `schema`."""
         with readable_errors():
             # Parsed again, because only now it is known not to be a stream.
-            asked = self._asked(streaming=False)
-            options = self._pinned or asked
+            requested = self._requested(streaming=False)
+            options = self._pinned or requested
             pushes = _pushes_filters()
             return (PushingReader if pushes else TableReader)(options, schema)
 
@@ -77,7 +77,7 @@ class DeltaicSource(DataSource):
             self._pin()
         return dict(self.__dict__)
 
-    def _asked(self, *, streaming: bool) -> ReadOptions:
+    def _requested(self, *, streaming: bool) -> ReadOptions:
         options = parse_options(self.options, streaming=streaming)
         if options.modification_time:
             raise UnsupportedFeature(
@@ -88,7 +88,7 @@ class DeltaicSource(DataSource):
         return options
 
     def _pin(self) -> tuple[ReadOptions, Snapshot]:
-        options = self._pinned or self._asked(streaming=True)
+        options = self._pinned or self._requested(streaming=True)
         snapshot = options.snapshot()
         self._pinned = options.pinned(snapshot)
         return self._pinned, snapshot

@@ -78,14 +78,18 @@ class TableReader(DataSourceReader):
             raise RuntimeError("a reader plans where it was made, and nowhere else")
         if options.changes is not None:
             return options.change_scan(self._schema.names)
-        asked = options.predicate
-        if asked and not is_utc(options.time_zone) and depends_on_time_zone(snapshot.schema.to_json(), asked):
+        requested = options.predicate
+        if (
+            requested
+            and not is_utc(options.time_zone)
+            and depends_on_time_zone(snapshot.schema.to_json(), requested)
+        ):
             raise InvalidPredicate(
                 "the predicate may name a time without a zone, and a data source does not know the session's",
-                context={"predicate": asked},
+                context={"predicate": requested},
                 hint="filter the DataFrame by where(…), or say option('timeZone', 'UTC') if it is UTC's",
             )
-        predicate = " AND ".join(f"({each}\n)" for each in (asked, *filters) if each)
+        predicate = " AND ".join(f"({each}\n)" for each in (requested, *filters) if each)
         ids = (ROW_ID, ROW_COMMIT_VERSION) if options.row_ids else ()
         columns = [name for name in self._columns if name not in ids]
         return snapshot.scan(columns, predicate or None, row_ids=options.row_ids)

@@ -62,15 +62,15 @@ class StreamFiles:
         return self._beginning
 
     def _first_version(self) -> tuple[int, bool]:
-        asked, newest = self._options.starting_version, self.newest_version()
+        requested, newest = self._options.starting_version, self.newest_version()
         if self._options.starting_timestamp is not None:
             since = to_millis(self._options.starting_timestamp, round_up=True)
             return self._table.version_since(since), False
-        if asked is None:
+        if requested is None:
             return newest, True
-        if asked == LATEST:
+        if requested == LATEST:
             return newest + 1, False
-        version = int(asked)
+        version = int(requested)
         if version > newest:
             raise VersionNotFound(
                 f"the stream is to start at version {version}, and the table is at {newest}",

@@ -152,7 +152,7 @@ def _columns(options: StreamOptions, schema: StructType, snapshot: Snapshot) -> 
     """Returns the names of the columns to read; Spark resolved them before the table was opened."""
     fields = schema.fields
     if options.read_change_feed:
-        told = {field.name for field in CHANGE_COLUMNS}
-        fields = [field for field in fields if field.name not in told]
+        change_columns = {field.name for field in CHANGE_COLUMNS}
+        fields = [field for field in fields if field.name not in change_columns]
     of_table = struct_type(snapshot.schema.to_json())
     return requested_columns(StructType(fields), of_table, version=snapshot.version)

@@ -30,9 +30,9 @@ def rows(files: Iterable[StreamFile], schema: Any) -> Iterator[Any]:
 def _as_inserts(batches: Any, schema: Any, inserted: tuple[int, int]) -> Iterator[Any]:
     pa = require("pyarrow", "reading a stream")
     version, time = inserted
-    told = {CHANGE_TYPE: "insert", COMMIT_VERSION: version, COMMIT_TIMESTAMP: time * 1000}
-    of_table = pa.schema([field for field in schema if field.name not in told])
-    values = {name: pa.scalar(value) for name, value in told.items()}
+    change_values = {CHANGE_TYPE: "insert", COMMIT_VERSION: version, COMMIT_TIMESTAMP: time * 1000}
+    of_table = pa.schema([field for field in schema if field.name not in change_values])
+    values = {name: pa.scalar(value) for name, value in change_values.items()}
     for batch in batches:
         # Without columns of the table, the fitted batch would have no row count.
         columns = _by_name(fitted([batch], batches.schema, of_table)) if len(of_table) else {}

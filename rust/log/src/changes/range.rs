@@ -111,12 +111,12 @@ impl<'a> Range<'a> {
             return Err(Error::new(
                 ErrorKind::VersionNotFound,
                 format!(
-                    "what the table was before version {first}, which changed it, is no longer in the log"
+                    "the state of the table before version {first} is no longer in the log"
                 ),
             )
             .with("table", location.uri())
             .with("version", first)
-            .hint("ask for changes from the version after it on"));
+            .hint("request changes from the next version on"));
         }
         let mut formed = Vec::with_capacity(commits.len());
         let mut any_lacks = false;
@@ -215,7 +215,7 @@ async fn configuration_before(
         )
         .with("table", location.uri())
         .with("version", first)
-        .hint("ask for changes from a later version")
+        .hint("request changes from a later version")
     })
 }
 

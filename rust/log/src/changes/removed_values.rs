@@ -52,7 +52,7 @@ pub(super) fn fill_values(
                     format!("the partition of a file that version {version} removed is no longer in the log"),
                 )
                 .with("version", version)
-                .hint("ask for changes from a later version"));
+                .hint("request changes from a later version"));
             }
         }
     }

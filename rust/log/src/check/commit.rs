@@ -241,7 +241,7 @@ impl CommitReader<'_> {
                     found.extend(judged.faults);
                 }
                 Err(_) => found
-                    .push(Finding::new(&STATISTICS_NOT_JSON, "the statistics are no text").in_field("stats")),
+                    .push(Finding::new(&STATISTICS_NOT_JSON, "the statistics are not text").in_field("stats")),
             }
         }
         judge_add(

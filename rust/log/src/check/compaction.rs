@@ -322,7 +322,7 @@ impl Words {
             ("domainMetadata", theirs.domains == self.domains),
         ] {
             if !same {
-                let message = format!("its {field} is another one than that of the commits");
+                let message = format!("its {field} differs from that of the commits");
                 say(Finding::new(&COMPACTION_DISAGREES, message).in_field(field));
             }
         }

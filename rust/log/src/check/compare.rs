@@ -36,14 +36,14 @@ pub(super) fn compare(
             return say(Finding::new(&FOREIGN_CHECKPOINT, message).in_field("metaData.id"));
         }
         for field in different_metadata(theirs, ours) {
-            let message = format!("{field} is another one than in the commits");
+            let message = format!("{field} differs from that in the commits");
             say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field(format!("metaData.{field}")));
         }
     }
     if let (Some(theirs), Some(ours)) = (&table.protocol, &state.protocol)
         && !is_same_protocol(theirs, ours)
     {
-        let message = "the protocol is another one than in the commits";
+        let message = "the protocol differs from that in the commits";
         say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("protocol"));
     }
     compare_txns(checkpoint, state, say);
@@ -128,7 +128,7 @@ fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Find
         );
     }
     for app in differ {
-        let message = format!("the transaction of {app:?} is another one than in the commits, or missing");
+        let message = format!("the transaction of {app:?} is missing or differs from that in the commits");
         say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("txn"));
     }
 }
@@ -149,10 +149,10 @@ fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(F
     let names: BTreeSet<&str> = theirs.keys().chain(ours.keys()).copied().collect();
     for name in names {
         let message = match (theirs.get(name), ours.get(name)) {
-            (None, _) => format!("the domain {name:?} is missing, and the commits have it"),
-            (_, None) => format!("the domain {name:?} is there, and the commits do not have it"),
+            (None, _) => format!("the domain {name:?} is missing, but the commits have it"),
+            (_, None) => format!("the domain {name:?} exists, but the commits do not have it"),
             (theirs, ours) if theirs != ours => {
-                format!("the domain {name:?} has another configuration than in the commits")
+                format!("the domain {name:?} has a configuration that differs from that in the commits")
             }
             _ => continue,
         };

@@ -166,7 +166,7 @@ impl LogFolder {
                 continue;
             }
             let first = files.first().map(|file| file.relative()).unwrap_or_default();
-            let what = format!("of {parts} parts of the checkpoint {} are there", files.len());
+            let what = format!("of {parts} parts of the checkpoint, {} exist", files.len());
             findings.add(
                 Finding::new(&INCOMPLETE_CHECKPOINT, what)
                     .at(first)

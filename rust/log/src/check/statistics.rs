@@ -38,9 +38,9 @@ pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
         Ok(parsed) => parsed,
         Err(error) => {
             let what = if error.is_data() {
-                "the statistics are no JSON object".to_owned()
+                "the statistics are not a JSON object".to_owned()
             } else {
-                format!("the statistics are no JSON: {error}")
+                format!("the statistics are not JSON: {error}")
             };
             judged
                 .faults
@@ -55,7 +55,7 @@ pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
     }
     for name in ["nullCount", "minValues", "maxValues"] {
         if let Some(raw) = present(&parsed, name).filter(|raw| !raw.get().starts_with('{')) {
-            judged.say(name, format!("{name} is {}, and no object", shortened(raw.get())));
+            judged.say(name, format!("{name} is {}, not an object", shortened(raw.get())));
         }
     }
     if let Some(raw) = present(&parsed, "numRecords") {
@@ -254,14 +254,14 @@ mod tests {
             "the minimum \"b\" is above the maximum \"a\"",
         );
         one(r#"{"numRecords":"x"}"#, "numRecords", "numRecords is \"x\"");
-        one(r#"{"minValues":3}"#, "minValues", "minValues is 3, and no object");
+        one(r#"{"minValues":3}"#, "minValues", "minValues is 3, not an object");
         one(r#"{"nullCount":{"in":{"n":"x"}}}"#, "in.n", "nullCount is \"x\"");
         one(
             r#"{"minValues":{"n":1,"n":2}}"#,
             "stats",
             "\"n\" occurs twice in one object (byte 21)",
         );
-        one("[1]", "stats", "the statistics are no JSON object");
+        one("[1]", "stats", "the statistics are not a JSON object");
         assert_eq!(faults("{").len(), 1);
     }
 

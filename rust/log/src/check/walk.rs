@@ -242,7 +242,7 @@ impl<'a> Walk<'a> {
         let started = self.state.version.is_none() && self.findings.worst() < Some(Severity::Damage);
         if started && let Some(first) = folder.listing.commits().next() {
             let message = format!(
-                "the log begins at commit {}, and no checkpoint that can be read leads there",
+                "the log begins at commit {}, and no readable checkpoint precedes it",
                 first.path.version
             );
             let finding = Finding::new(&MISSING_COMMIT, message);

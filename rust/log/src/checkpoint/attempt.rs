@@ -106,5 +106,5 @@ impl Attempt<'_> {
 }
 
 fn nothing(relative: &str) -> Error {
-    Error::internal("a checkpoint was begun and is not there").with("path", relative)
+    Error::internal("the checkpoint that was begun does not exist").with("path", relative)
 }

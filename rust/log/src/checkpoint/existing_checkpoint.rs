@@ -65,7 +65,7 @@ pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: 
             "path",
             format!("{LOG_FOLDER}/{}.checkpoint.parquet", version.file_stem()),
         )
-        .hint("move it away; the commits before it say the same"));
+        .hint("move it away; the commits contain the same"));
     }
     if listing.commits().any(|commit| commit.path.version == version) {
         return Ok(Existing::Nothing);

@@ -129,5 +129,5 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
         format!("a checkpoint cannot be written: {error}"),
     )
     .with("path", relative)
-    .hint("the commits say the same: the table is as it was")
+    .hint("the table is unchanged: the commits contain the same")
 }

@@ -45,7 +45,7 @@ pub(super) async fn delete_all(location: &TableLocation, files: &[Deletion]) -> 
 }
 
 fn not_deleted(error: &object_store::Error) -> Error {
-    store_error(error, "_delta_log").or_hint("clean up again: what was deleted before has done no harm")
+    store_error(error, "_delta_log").or_hint("clean up again: what was deleted was not needed")
 }
 
 #[cfg(test)]

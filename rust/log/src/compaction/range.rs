@@ -55,7 +55,7 @@ pub async fn compact(snapshot: &Snapshot, from: Version, to: Version) -> Result<
 
 async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
     if from >= to || to > snapshot.version() {
-        let message = format!("the commits {from} to {to} are no range that can be compacted");
+        let message = format!("the commits {from} to {to} are not a range that can be compacted");
         return Err(Error::new(ErrorKind::InvalidArgument, message).hint(format!(
             "a compaction file replaces two commits or more, up to version {}",
             snapshot.version()

@@ -32,7 +32,7 @@ pub(super) fn batches(
 pub(super) fn unreadable(error: &object_store::Error, file: &LogFile) -> Error {
     match error {
         object_store::Error::NotFound { .. } => {
-            Error::new(ErrorKind::CorruptLog, "the commit was listed but is not there")
+            Error::new(ErrorKind::CorruptLog, "the commit was listed but does not exist")
                 .with("path", file.relative())
                 .with("version", file.path.version)
                 .hint("the log may have been cleaned up concurrently: open the table again")

@@ -68,9 +68,9 @@ fn length(log_path: &str, file: &FilePath) -> Result<u64> {
     let why = match length_of_file(file) {
         Ok(Some(0)) => "is empty".to_owned(),
         Ok(Some(length)) => return Ok(length),
-        Ok(None) => "is no regular file".to_owned(),
+        Ok(None) => "is not a regular file".to_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            "is missing: the log names it, and it is not there".to_owned()
+            "is missing, but the log references it".to_owned()
         }
         Err(error) => format!("cannot be opened: {error}"),
     };
@@ -107,7 +107,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "what is tested looks at files, not at a store"
     )]
-    fn what_is_there_is_measured_and_what_is_not_is_told() -> Result<()> {
+    fn lengths_are_returned_and_missing_files_reported() -> Result<()> {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("p=1")).expect("made");
@@ -119,7 +119,7 @@ mod tests {
         for (path, message) in [
             ("empty", "is empty"),
             ("gone", "is missing"),
-            ("p=1", "no regular file"),
+            ("p=1", "not a regular file"),
         ] {
             let error = measured(&location, &["b", path]).expect_err(path);
             assert_eq!(error.kind(), ErrorKind::CorruptData);

@@ -4,7 +4,7 @@
 /// and what has expired; the policy determines whether this writer does it.
 ///
 /// ```
-/// use deltaic_log::upkeep::PostCommitPolicy;
+/// use deltaic_log::post_commit::PostCommitPolicy;
 /// let usual = PostCommitPolicy::default();
 /// assert!(usual.checksum && usual.checkpoint && usual.clean_up && usual.compaction_interval == 0);
 /// assert!(PostCommitPolicy::none().is_none() && !usual.is_none());

@@ -186,7 +186,7 @@ pub(super) fn typed_partitions(batch: &RecordBatch, fields: &[PartitionField]) -
         .columns()
         .iter()
         .find_map(|column| column.as_map_opt())
-        .ok_or_else(|| Error::new(ErrorKind::CorruptLog, "the log's partition values are not there"))?;
+        .ok_or_else(|| Error::new(ErrorKind::CorruptLog, "the log has no partition values"))?;
     let values = match typed_struct(texts, fields)? {
         Some(values) => {
             let parts = (values.fields().clone(), values.columns().to_vec());

@@ -50,7 +50,7 @@ impl Snapshot {
     }
 
     /// Whether this newer version shows all files that a commit added to `older`: each is live or was removed again.
-    /// Files that `older` has are no evidence, since any commit may add them again; nor is one file alone, since
+    /// Files that `older` has are not evidence, since any commit may add them again; nor is one file alone, since
     /// another commit may have added a file that the user named.
     pub(crate) async fn shows_new_files(&self, older: &Self, adds: &[Add]) -> Result<bool> {
         let mut keys: HashSet<LogicalFileKey<'_>> = adds.iter().map(Add::key).collect();

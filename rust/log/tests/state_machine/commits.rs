@@ -167,7 +167,7 @@ impl Machine {
                 self.tally.skipped += 1;
             }
             Some(Ok(committed)) => {
-                let version = landed.expect("an acknowledged commit is not there");
+                let version = landed.expect("an acknowledged commit does not exist");
                 assert_eq!(
                     usize::try_from(committed.version.as_i64()),
                     Ok(version),

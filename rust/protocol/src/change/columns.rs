@@ -51,7 +51,7 @@ pub(super) fn add(
         }
     };
     let fields = fields_mut(&mut schema, &parents)
-        .ok_or_else(|| Error::internal("a struct was found and is not there"))?;
+        .ok_or_else(|| Error::internal("a struct that was found no longer exists"))?;
     ensure_new_field(field, fields, mode)?;
     insert(fields, field.clone(), place)?;
     store(table, schema, mode, moment)
@@ -174,7 +174,7 @@ pub(super) fn drop(table: &mut TableConfiguration, column: &ColumnName) -> Resul
     let (name, parents) = found.split()?;
     let partitions = table.metadata().partition_columns.len();
     let fields = fields_mut(&mut schema, parents)
-        .ok_or_else(|| Error::internal("a struct was found and is not there"))?;
+        .ok_or_else(|| Error::internal("a struct that was found no longer exists"))?;
     let needed = if parents.is_empty() { partitions + 1 } else { 1 };
     if fields.len() <= needed {
         let holder = if parents.is_empty() {

@@ -113,7 +113,7 @@ enum JsonChange {
 /// ```
 pub fn changes_from_json(text: &str, types: &[Field]) -> Result<Vec<TableChange>> {
     let given: Vec<JsonChange> =
-        serde_json::from_str(text).map_err(|error| wrong(format!("these are no changes: {error}")))?;
+        serde_json::from_str(text).map_err(|error| wrong(format!("these are not valid changes: {error}")))?;
     given.into_iter().map(|given| change_of(given, types)).collect()
 }
 
@@ -253,7 +253,7 @@ fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
             match parsed.parts() {
                 [sibling] => Ok(Some(Place::After(sibling.clone()))),
                 _ => Err(wrong(format!(
-                    "{name} is no sibling: after= takes a name without a path"
+                    "{name} is not a sibling: after= takes a name without a path"
                 ))),
             }
         }

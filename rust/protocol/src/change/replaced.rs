@@ -71,7 +71,7 @@ fn ensure_partitions_stay(before: &TableConfiguration, after: &TableConfiguratio
     Err(Error::new(
         ErrorKind::SchemaMismatch,
         format!(
-            "the table promises to be readable as Iceberg: it stays partitioned by {}, not by {}",
+            "Iceberg compatibility is enabled: the table stays partitioned by {}, not by {}",
             old.join(", "),
             if new.is_empty() {
                 "nothing".to_owned()

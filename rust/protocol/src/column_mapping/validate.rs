@@ -23,7 +23,7 @@ pub fn validate(schema: &StructType, metadata: &Metadata, mode: ColumnMappingMod
         Some(text) => Some(text.trim().parse::<i64>().map_err(|_| {
             corrupt(
                 MAX_COLUMN_ID,
-                format!("{MAX_COLUMN_ID} is {text:?}, which is no number"),
+                format!("{MAX_COLUMN_ID} is {text:?}, which is not a number"),
             )
         })?),
     };
@@ -67,7 +67,7 @@ impl Columns {
                 (Some(value), None) => {
                     return Err(corrupt(
                         &path,
-                        format!("the column's id is {value}, which is no id"),
+                        format!("the column's id is {value}, which is not an id"),
                     ));
                 }
                 (None, None) if self.mode == ColumnMappingMode::Id => {

@@ -278,7 +278,7 @@ fn with_room(bytes: &Bytes<'_>, count: u64) -> Result<Vec<(u32, RoaringBitmap)>,
     match usize::try_from(count) {
         Ok(count) if count <= most => Ok(Vec::with_capacity(count)),
         _ => Err(format!(
-            "it says that it has {count} buckets, and there are bytes for {most}"
+            "it claims {count} buckets, but has bytes for at most {most}"
         )),
     }
 }

@@ -87,7 +87,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     if count > MOST {
         return Err(format!(
-            "a bitmap says that it has {count} containers; {MOST} are possible"
+            "a bitmap claims {count} containers; at most {MOST} are possible"
         ));
     }
     let run_flags = bytes.take(if has_runs { count.div_ceil(8) } else { 0 }, "the flags of runs")?;

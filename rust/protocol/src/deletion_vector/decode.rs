@@ -76,7 +76,7 @@ impl Descriptor {
             |field: &str, what: &str| Error::new(kind, damaged(what)).with("field", field).hint(RESTORE);
         if u64::try_from(vector.len()).ok() != self.size().ok() {
             let what = format!(
-                "it takes {} bytes, and the log says {}",
+                "it has {} bytes, but {} according to the log",
                 vector.len(),
                 self.size_in_bytes
             );
@@ -85,7 +85,7 @@ impl Descriptor {
         let bitmap = Bitmap::read(vector).map_err(|what| wrong("deletionVector", &what))?;
         if u64::try_from(self.cardinality) != Ok(bitmap.len()) {
             let what = format!(
-                "it deletes {} rows, and the log says {}",
+                "it deletes {} rows, but {} according to the log",
                 bitmap.len(),
                 self.cardinality
             );

@@ -70,7 +70,7 @@ pub fn unframe<'a>(frame: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]>
     let mut bytes = Bytes(frame);
     let (size, stated) = (bytes.u32_be("its size").map_err(in_size)?, descriptor.size()?);
     if u64::from(size) != stated {
-        let what = format!("its file says that it takes {size} bytes, and the log says {stated}");
+        let what = format!("it has {size} bytes according to its file, but {stated} according to the log");
         return Err(in_size(what));
     }
     let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -78,7 +78,7 @@ pub fn unframe<'a>(frame: &'a [u8], descriptor: &Descriptor) -> Result<&'a [u8]>
     let checksum = bytes.u32_be("its checksum").map_err(in_size)?;
     let is = crc32fast::hash(vector);
     if checksum != is {
-        let what = format!("its checksum is {is:08x}, and its file says {checksum:08x}");
+        let what = format!("its checksum is {is:08x}, but {checksum:08x} according to its file");
         return Err(wrong("checksum", &what));
     }
     Ok(vector)

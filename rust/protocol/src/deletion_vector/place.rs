@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
 /// ```
 pub fn name_of_file(id: &str) -> Result<(String, String)> {
     let id = Uuid::try_parse(id)
-        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{id:?} is no UUID: {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{id:?} is not a UUID: {error}")))?;
     Ok((file_name(&id), z85::encode(id.as_bytes())))
 }
 

@@ -126,7 +126,7 @@ pub fn upgraded(protocol: &Protocol, reader: i32, writer: i32) -> Result<Protoco
     if reader == 3 && writer != 7 {
         return wrong(
             format!("reader version 3 needs writer version 7, not {writer}"),
-            "ask for (3, 7), or for a feature by its name",
+            "request (3, 7), or a feature by its name",
         );
     }
     let (old_reader, old_writer) = (protocol.min_reader_version, protocol.min_writer_version);

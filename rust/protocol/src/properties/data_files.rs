@@ -101,7 +101,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
     };
     let string_prefix = match text(metadata, "delta.dataSkippingStringPrefixLength")? {
         None => STRING_PREFIX,
-        // A limit that does not fit into `usize` is no limit.
+        // A limit that does not fit into `usize` is not a limit.
         Some(length) => length.trim().parse().unwrap_or(usize::MAX),
     };
     Ok(DataFileForm {

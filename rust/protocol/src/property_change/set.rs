@@ -88,7 +88,7 @@ pub(crate) fn unset(table: &mut TableConfiguration, names: &[String], if_absent:
             let hint = format!("drop the feature {feature}");
             return Err(wrong(
                 name,
-                format!("{name} asks for a feature and is no property"),
+                format!("{name} asks for a feature and is not a property"),
                 &hint,
             ));
         }
@@ -153,8 +153,8 @@ fn refuse_constraint(key: &str) -> Result<()> {
         None => Ok(()),
         Some(name) => Err(wrong(
             key,
-            format!("{key} is a constraint, which is no property to be set or unset"),
-            &format!("add or drop the constraint {name}: the rows that are there are looked at then"),
+            format!("{key} is a constraint, which cannot be set or unset as a property"),
+            &format!("add or drop the constraint {name}: existing rows are then verified"),
         )),
     }
 }

@@ -29,7 +29,7 @@ impl Found {
         let path = self.path().join(".");
         Err(Error::new(
             ErrorKind::InvalidArgument,
-            format!("{path} is no column and no field of a struct, and cannot be {verb}"),
+            format!("{path} is neither a column nor a field of a struct, and cannot be {verb}"),
         )
         .with("field", path))
     }
@@ -154,7 +154,7 @@ pub(super) fn part_mut<'a>(field: &'a mut StructField, part: &[String]) -> Optio
 }
 
 pub(super) fn lost() -> Error {
-    Error::internal("a column was found and is not there")
+    Error::internal("a column that was found no longer exists")
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ pub(crate) fn ensure_new_field(
     if !field.nullable {
         return wrong(
             format!(
-                "the column {} is new and NOT NULL, and the rows that are there are NULL in it",
+                "the column {} is new and NOT NULL, but existing rows would be NULL in it",
                 field.name
             ),
             "add it as nullable",
@@ -116,7 +116,7 @@ fn ensure_free_of_reserved(fields: &StructType) -> Result<()> {
         None => Ok(()),
         Some((name, key)) => {
             let hint = if key.ends_with("_DEFAULT") {
-                "add the column first, then set its default: rows that are there stay NULL"
+                "add the column first, then set its default: existing rows stay NULL"
             } else {
                 "add the column without it"
             };

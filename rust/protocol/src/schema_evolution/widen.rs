@@ -73,7 +73,7 @@ pub(crate) fn ensure_iceberg_has(path: &str, from: PrimitiveType, to: PrimitiveT
     if lacks {
         return Err(Error::new(
             ErrorKind::SchemaMismatch,
-            format!("the type of {path} cannot change from {from} to {to}: the table promises to be readable as Iceberg, which has no such change"),
+            format!("the type of {path} cannot change from {from} to {to}: Iceberg compatibility is enabled, and Iceberg has no such change"),
         )
         .with("field", path)
         .hint("set the property delta.enableIcebergCompatV1 or delta.enableIcebergCompatV2 to false first"));

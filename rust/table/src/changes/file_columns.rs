@@ -39,7 +39,7 @@ impl FileColumns {
         };
         ensure_fits(&schema, last.schema, names, "").map_err(|error| {
             error.with("version", version).hint(format!(
-                "ask for changes up to the version before {version}, or from the one after it on"
+                "request changes up to the version before {version}, or from the one after it on"
             ))
         })?;
         let shared = schema
@@ -52,7 +52,7 @@ impl FileColumns {
                 "the table had none of the columns that it has by now: it was replaced",
             )
             .with("version", version)
-            .hint(format!("ask for changes from a version after {version} on")));
+            .hint(format!("request changes from a version after {version} on")));
         }
         let of_files = metadata
             .partition_columns

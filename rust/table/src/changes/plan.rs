@@ -98,7 +98,7 @@ impl Changes {
         );
         if compared > 0 {
             text.push_str(&format!(
-                "\ncompared: the files of {compared} versions, whose rewritten rows are no change"
+                "\ncompared: the files of {compared} versions, whose rewritten rows are unchanged"
             ));
         }
         text

@@ -36,7 +36,7 @@ pub(super) fn plan_version(
         return Err(Error::new(
             ErrorKind::CorruptLog,
             format!(
-                "the commit's time, {} ms, is no time of the years 1 to 9999",
+                "the commit's time, {} ms, is not within the years 1 to 9999",
                 commit.timestamp_ms
             ),
         )

@@ -252,7 +252,7 @@ async fn examine_vectors(
                 vector.end
             ),
             Err(object_store::Error::NotFound { .. }) => {
-                format!("the deletion vector's file {name} is not there")
+                format!("the deletion vector's file {name} does not exist")
             }
             Err(error) => {
                 let error = store_error(&error, name);
@@ -273,7 +273,7 @@ async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -
             Err(object_store::Error::NotFound { .. }) => {
                 return vec![here(Finding::new(
                     &MISSING_DATA_FILE,
-                    "the data file is not there",
+                    "the data file does not exist",
                 ))];
             }
             Err(error) => {
@@ -286,7 +286,7 @@ async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -
     };
     let mut found = Vec::new();
     if u64::try_from(file.size) != Ok(size) {
-        let message = format!("the file has {size} bytes, and the log says {}", file.size);
+        let message = format!("the file has {size} bytes, but {} according to the log", file.size);
         found.push(here(Finding::new(&OTHER_FILE_SIZE, message).in_field("add.size")));
     }
     match rows_of(location.store(), &file.place, size).await {

@@ -109,7 +109,7 @@ fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::UnsupportedFeature,
-        "every column of the table is a partition column: its data files may hold no columns",
+        "every column of the table is a partition column, so its data files may have no columns",
     )
     .with("table", snapshot.location().uri())
     .with("version", snapshot.version()))
@@ -143,7 +143,7 @@ async fn entries(snapshot: &Snapshot, files: &Files) -> Result<Vec<SinkFile>> {
             if let Some(entry) = entries.iter().find(|entry| entry.length <= 0) {
                 return Err(Error::new(
                     ErrorKind::CorruptLog,
-                    format!("the log says that a data file has {} bytes", entry.length),
+                    format!("a data file has {} bytes according to the log", entry.length),
                 )
                 .with("path", entry.uri.as_str())
                 .with("field", "add.size"));

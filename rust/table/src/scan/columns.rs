@@ -36,7 +36,7 @@ fn add(chosen: &mut StructType, schema: &StructType, path: &[String], name: &str
     let twice = || {
         Error::new(
             ErrorKind::InvalidArgument,
-            format!("the column {name:?} is asked for twice"),
+            format!("the column {name:?} is requested twice"),
         )
     };
     let before = chosen.fields.iter_mut().find(|before| before.name == field.name);

@@ -70,7 +70,7 @@ impl TableTransaction {
                     format!("files and another {what} do not go into one commit"),
                 )
                 .with("field", what)
-                .hint("change the table first, by table.alter, and write in a later transaction"),
+                .hint("change the table first with table.alter, then write in a later transaction"),
             )),
         }
     }

@@ -57,7 +57,7 @@ impl GivenFile {
     /// `InvalidArgument` if the text is no such array.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
         serde_json::from_str(text).map_err(|error| {
-            let message = format!("these are no files to add: {error}");
+            let message = format!("these are not valid files to add: {error}");
             Error::new(ErrorKind::InvalidArgument, message)
         })
     }
@@ -154,7 +154,7 @@ impl TableTransaction {
         let columns = self.snapshot.partition_fields();
         let is_column = |name: &&String| columns.iter().any(|column| column.name == **name);
         if let Some(name) = file.partition_values.keys().find(|name| !is_column(name)) {
-            return Err(file.wrong(&format!("{name:?} is no partition column of the table")));
+            return Err(file.wrong(&format!("{name:?} is not a partition column of the table")));
         }
         for column in columns {
             if !file.partition_values.contains_key(&column.name) {
@@ -176,7 +176,7 @@ async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
     match location.store().head(&path).await {
         Ok(found) if i64::try_from(found.size) == Ok(file.size) => Ok(()),
         Ok(found) => Err(file.wrong(&format!("it has {} bytes, not {}", found.size, file.size))),
-        Err(object_store::Error::NotFound { .. }) => Err(file.wrong("it is not there")),
+        Err(object_store::Error::NotFound { .. }) => Err(file.wrong("it does not exist")),
         Err(error) => Err(store_error(&error, &file.path)),
     }
 }
@@ -216,6 +216,6 @@ fn records_of(file: &GivenFile) -> Result<u64> {
         None => Ok(0),
         Some(records) => records
             .as_u64()
-            .ok_or_else(|| file.wrong("its numRecords is no number of rows")),
+            .ok_or_else(|| file.wrong("its numRecords is not a number of rows")),
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<
 pub(super) fn unknown(snapshot: &Snapshot, path: &str) -> Error {
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("{path:?} is no live file of version {}", snapshot.version()),
+        format!("{path:?} is not a live file of version {}", snapshot.version()),
     )
     .with("path", path)
     .hint("give paths as the log has them: those of tx.files() or snapshot.files()")

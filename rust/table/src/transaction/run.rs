@@ -66,7 +66,7 @@ pub async fn append_stream(
         stage: &mut move |_, transaction| {
             let batches = batches.take();
             Box::pin(async move {
-                let batches = batches.ok_or_else(|| Error::internal("a stream was to be read twice"))?;
+                let batches = batches.ok_or_else(|| Error::internal("a stream was read twice"))?;
                 transaction.lock().await.append(batches).await.map(drop)
             })
         },

@@ -71,7 +71,7 @@ impl SameRows {
         let (coming, going) = (described(&self.coming), described(&self.going));
         Err(Error::new(
             ErrorKind::ConstraintViolation,
-            format!("without a change of data {going} go and {coming} come, which should be the same rows"),
+            format!("dataChange=false requires equal row counts: removed {going}, added {coming}"),
         )
         .with("field", "dataChange")
         .hint("set data_change=True for files that add or remove rows"))

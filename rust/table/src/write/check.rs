@@ -139,7 +139,7 @@ fn failed(error: &ArrowError, path: &str) -> Error {
         .split_once("error: ")
         .map_or(text.as_str(), |(_, what)| what)
         .to_owned();
-    mismatch(path, format!("the data do not fit the table's schema: {text}"))
+    mismatch(path, format!("the data does not fit the table's schema: {text}"))
 }
 
 #[cfg(test)]

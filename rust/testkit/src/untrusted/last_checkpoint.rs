@@ -65,7 +65,7 @@ fn agrees(text: &str, version: i64) {
     assert_eq!(checksum(&pretty).as_deref(), Ok(ours.as_str()), "{pretty}");
 }
 
-/// Whether there may be numbers that the general parser serializes differently: those that are no 64-bit integers.
+/// Whether there may be numbers that the general parser serializes differently: those that are not 64-bit integers.
 fn has_other_numbers(text: &str) -> bool {
     let is_exponent = |pair: &[u8]| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E'] | [b'-', b'0']);
     text.as_bytes().windows(2).any(is_exponent)

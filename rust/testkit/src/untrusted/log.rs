@@ -96,7 +96,7 @@ fn agree(opened: &Result<Snapshot>, checked: Result<Examination>) {
                     "a check finds no damage: {error:?}"
                 );
             }
-            _ => panic!("a log is no reason for {error:?}"),
+            _ => panic!("a log is not a reason for {error:?}"),
         },
         Ok(snapshot) if worst < Some(Severity::Damage) => {
             let live = checked.examined.live_files;

@@ -148,7 +148,7 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
                         fill_below_null(part, rows)
                     }
                     None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
-                    None => Err(damaged(format!("{} is not there", camel_case(name.name())))),
+                    None => Err(damaged(format!("the column {} is missing", camel_case(name.name())))),
                 });
             let parts = parts.collect::<Result<Vec<_>>>()?;
             let rebuilt =

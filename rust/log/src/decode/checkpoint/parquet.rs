@@ -93,7 +93,7 @@ pub(super) struct GroupActions {
 impl ActionsFile {
     pub(super) async fn open(mut reader: ParquetFile, relative: &str) -> Result<Arc<Self>> {
         reader.fetch_tail().await.map_err(|error| match error {
-            object_store::Error::NotFound { .. } => damaged("it was listed but is not there"),
+            object_store::Error::NotFound { .. } => damaged("it was listed but does not exist"),
             other => store_error(&other, relative),
         })?;
         // Derive the schema from Parquet only, so that every writer's file has the same Arrow types.

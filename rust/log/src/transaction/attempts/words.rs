@@ -97,11 +97,11 @@ pub(super) fn no_answer(version: Version) -> Error {
 pub(super) fn not_to_be_seen(version: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,
-        "the store says that the version is taken, and that it is not there",
+        "the store reports both that the version exists and that it does not",
     )
     .with("path", LogPath::commit(version))
     .with("version", version)
-    .hint("see whether the store shows what was put, and run the operation again")
+    .hint("check that the store returns objects that were just written, then retry")
 }
 
 pub(super) fn no_commit(version: Version) -> Error {

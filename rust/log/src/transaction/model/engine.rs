@@ -197,7 +197,7 @@ impl Transaction {
         };
         follow(&mut self.proposal, &united).expect("it was checked");
         let rebased = rebase(&mut self.proposal, &mut self.base, winning_commit);
-        // If rows are not verified, the merged deletion vector may equal the winner's, which is no change.
+        // If rows are not verified, the merged deletion vector may equal the winner's, which changes nothing.
         assert!(rebased.is_ok() || !rules.proves_rows, "{rebased:?}");
         rebased.is_ok()
     }

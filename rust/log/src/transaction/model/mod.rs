@@ -60,7 +60,7 @@ fn every_history_of_two_with_vectors_is_serial() {
         let (files, rows) = (world.every_two(&by_files), world.every_two(&by_rows));
         assert_sound(files, &by_files);
         assert_sound(rows, &by_rows);
-        assert!(rows.lost < files.lost, "rows are no use: {rows:?} {files:?}");
+        assert!(rows.lost < files.lost, "rows are useless: {rows:?} {files:?}");
     }
 }
 

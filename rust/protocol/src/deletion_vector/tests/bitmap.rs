@@ -163,7 +163,7 @@ fn a_count_without_bytes_is_refused() {
     for count in [1u64 << 32, u64::MAX, 1 << 40, 2] {
         let what = claim(&[portable, &count.to_le_bytes(), &[0; 8]]);
         assert!(
-            what.contains(&format!("{count} buckets, and there are bytes for 0")),
+            what.contains(&format!("{count} buckets, but has bytes for at most 0")),
             "{what}"
         );
     }
@@ -174,7 +174,7 @@ fn a_count_without_bytes_is_refused() {
     let one = &[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0][..];
     let what = claim(&[portable, one, &12346u32.to_le_bytes(), &[0xff; 4]]);
     assert!(
-        what.contains("4294967295 containers; 65536 are possible"),
+        what.contains("4294967295 containers; at most 65536 are possible"),
         "{what}"
     );
     let what = claim(&[portable, one, &12346u32.to_le_bytes(), &65536u32.to_le_bytes()]);

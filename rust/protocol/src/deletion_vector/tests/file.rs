@@ -92,15 +92,15 @@ fn a_damaged_file_is_refused_by_what_is_wrong() {
         size_in_bytes: descriptor.size_in_bytes + 1,
         ..descriptor.clone()
     };
-    refused(&file, &other_size, "sizeInBytes", "and the log says");
+    refused(&file, &other_size, "sizeInBytes", "according to the log");
     let elsewhere = Descriptor {
         offset: Some(2),
         ..descriptor.clone()
     };
-    refused(&file, &elsewhere, "sizeInBytes", "its file says that it takes");
+    refused(&file, &elsewhere, "sizeInBytes", "according to its file");
     let mut flipped = file.clone();
     flipped[whole - 1] ^= 1;
-    refused(&flipped, descriptor, "checksum", "and its file says");
+    refused(&flipped, descriptor, "checksum", "according to its file");
 
     // The deletion vector itself, in a valid frame.
     let vector = parse_frame(&file, descriptor).unwrap();

@@ -58,7 +58,7 @@ impl Binder<'_> {
                 PrimitiveType::Boolean,
             )),
             Value::Condition(_) | Value::Interval(_) | Value::Column(_) => {
-                let message = format!("{} is no constant", self.source.text(expr.at));
+                let message = format!("{} is not a constant", self.source.text(expr.at));
                 let error: Result<Known, Error> = self.source.unsupported(expr.at, message, "");
                 error
             }

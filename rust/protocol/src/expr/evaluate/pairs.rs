@@ -162,7 +162,7 @@ fn bytes(value: &Scalar) -> &[u8] {
     match value {
         Scalar::String(text) => text.as_bytes(),
         Scalar::Binary(bytes) => bytes,
-        other => panic!("{other:?} is no text"),
+        other => panic!("{other:?} is not text"),
     }
 }
 
@@ -185,7 +185,7 @@ fn whole(value: &Scalar, common: PrimitiveType) -> i128 {
         (Scalar::Long(value) | Scalar::Timestamp(value) | Scalar::TimestampNtz(value), _) => {
             i128::from(*value)
         }
-        (other, _) => panic!("{other:?} is no whole number"),
+        (other, _) => panic!("{other:?} is not a whole number"),
     }
 }
 
@@ -237,7 +237,7 @@ fn columns_of_all_types_are_compared_with_each_other() {
                 continue;
             };
             let BoundPredicate::Compare { common, .. } = bound else {
-                panic!("{bound:?} is no comparison");
+                panic!("{bound:?} is not a comparison");
             };
             let answers = evaluate(&bound, &batch).unwrap();
             for (answer, (a, b)) in answers.iter().zip(&rows) {

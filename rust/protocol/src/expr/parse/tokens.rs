@@ -214,7 +214,7 @@ impl Lexer<'_> {
             Some(text) => Ok(text),
             None => self.source.invalid(
                 self.from(start),
-                "an escape in the text is no character",
+                "an escape in the text is not a character",
                 "write \\\\ for a backslash, or r'…' for a text without escapes",
             ),
         }

@@ -143,7 +143,7 @@ fn like(pattern: &[char], text: &[char]) -> bool {
 fn of_text(row: &Row, path: &[String], test: impl Fn(&str) -> bool) -> Option<bool> {
     match value(row, path)? {
         Scalar::String(text) => Some(test(text)),
-        other => panic!("{other:?} is no text"),
+        other => panic!("{other:?} is not text"),
     }
 }
 
@@ -153,7 +153,7 @@ fn slow(predicate: &BoundPredicate, row: &Row) -> Option<bool> {
         BoundPredicate::Constant(value) => *value,
         BoundPredicate::Column(path) => match value(row, path)? {
             Scalar::Boolean(value) => Some(*value),
-            other => panic!("{other:?} is no condition"),
+            other => panic!("{other:?} is not a condition"),
         },
         BoundPredicate::Compare {
             op,

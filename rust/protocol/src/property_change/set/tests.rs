@@ -247,7 +247,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
         (
             "delta.constraints.c",
             "a > 0",
-            "add or drop the constraint c: the rows that are there are looked at then",
+            "add or drop the constraint c: existing rows are then verified",
         ),
         (
             "delta.feature.deletionVector",
@@ -272,7 +272,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
         (
             "delta.minReaderVersion",
             "3",
-            "ask for (3, 7), or for a feature by its name",
+            "request (3, 7), or a feature by its name",
         ),
     ] {
         let error = with(&table(&[]), &[(key, value)]).err();

@@ -41,7 +41,7 @@ pub(crate) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayR
 fn midnights(days: &PrimitiveArray<Date32Type>) -> Result<ArrayRef, ArrowError> {
     let micros: PrimitiveArray<TimestampMicrosecondType> = days.try_unary(|day| {
         i64::from(day).checked_mul(MICROS_A_DAY).ok_or_else(|| {
-            ArrowError::CastError(format!("the day {day} is further away than a timestamp reaches"))
+            ArrowError::CastError(format!("the day {day} is out of the range of timestamps"))
         })
     })?;
     Ok(Arc::new(micros))

@@ -231,7 +231,7 @@ fn failure(error: &object_store::Error, path: &str) -> Error {
     match error {
         object_store::Error::NotFound { .. } => Error::new(
             ErrorKind::CorruptData,
-            "a file of deletion vectors is missing: the log names it, and it is not there",
+            "a file of deletion vectors is missing, but the log references it",
         )
         .hint("restore the file; if a vacuum removed it, the version is too old to be read"),
         other => store_error(other, path),

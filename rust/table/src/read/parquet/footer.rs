@@ -88,7 +88,7 @@ fn ensure_sound(file: &ParquetMetaData) -> Result<()> {
         if let Some(column) = group.columns().iter().find(|column| !is_sound(column)) {
             return Err(Error::new(
                 ErrorKind::CorruptData,
-                "the data file's footer says that a column starts before the file, or has less than no bytes",
+                "the data file's footer says that a column starts before the file, or has a negative length",
             )
             .with("field", column.column_path().string())
             .hint("the file is damaged: restore it from a backup"));
@@ -132,7 +132,7 @@ fn missing(error: &object_store::Error, path: &str) -> Error {
     match error {
         object_store::Error::NotFound { .. } => Error::new(
             ErrorKind::CorruptData,
-            "a data file is missing: the log names it, and it is not there",
+            "a data file is missing, but the log references it",
         )
         .hint("restore the file; if a vacuum removed it, the version is too old to be read"),
         other => store_error(other, path),

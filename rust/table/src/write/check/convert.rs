@@ -21,7 +21,7 @@ pub(super) fn convert_field(array: &ArrayRef, column: &StructField, path: &str) 
     let converted = convert(array, &column.data_type, path, None)?;
     if !column.nullable && converted.logical_null_count() > 0 {
         return Err(is_null(
-            format!("the column {path} may not be NULL, and a row is"),
+            format!("the column {path} must not be NULL, but is in some rows"),
             path,
         ));
     }

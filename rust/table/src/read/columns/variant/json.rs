@@ -63,7 +63,7 @@ pub(crate) fn to_json(array: &ArrayRef, data_type: &DataType, path: &str) -> Res
 pub(crate) fn comparable_variants(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.as_struct_opt() {
         Some(rows) => texts(rows, write_comparable),
-        None => Err(ArrowError::InvalidArgumentError("it is no variant".to_owned())),
+        None => Err(ArrowError::InvalidArgumentError("it is not a variant".to_owned())),
     }
 }
 

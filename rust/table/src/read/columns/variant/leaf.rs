@@ -35,7 +35,7 @@ pub(super) fn leaf(array: &ArrayRef, row: usize) -> Result<Variant<'static, '_>,
     use ArrowType as A;
     let far = || {
         format!(
-            "a {} is further away than a variant reaches",
+            "a {} is out of the range of variants",
             arrow_type_name(array.data_type())
         )
     };

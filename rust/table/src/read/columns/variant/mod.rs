@@ -35,7 +35,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
         )
     })?;
     let metadata = binary(group, "metadata")
-        .and_then(|found| found.ok_or_else(|| "the file holds no metadata of it".to_owned()))
+        .and_then(|found| found.ok_or_else(|| "the file has no metadata of it".to_owned()))
         .map_err(|what| damaged(path, what))?;
     let shredded = Shredded::of(group).map_err(|what| damaged(path, what))?;
     let value = match shredded.unshredded() {

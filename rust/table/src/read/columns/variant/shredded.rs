@@ -61,7 +61,7 @@ impl<'a> Shredded<'a> {
         };
         let value = binary(group, "value")?;
         if value.is_none() && typed.is_none() {
-            return Err("the file holds no value of it".to_owned());
+            return Err("the file has no value of it".to_owned());
         }
         Ok(Self { group, value, typed })
     }
@@ -88,7 +88,7 @@ impl<'a> Shredded<'a> {
                 self.join_row(row, &names, &mut values)?;
             }
             let end = i32::try_from(values.offset());
-            offsets.push(end.map_err(|_| "a batch of it has more than 2 GiB: ask for a smaller batch_size")?);
+            offsets.push(end.map_err(|_| "a batch of it has more than 2 GiB: use a smaller batch_size")?);
         }
         let bytes = Buffer::from_vec(values.into_inner());
         let nulls = self.group.nulls().cloned();
