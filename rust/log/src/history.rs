@@ -17,12 +17,12 @@ use crate::decode::commits::read_commits;
 use crate::file_times::adjusted_file_times;
 use crate::file_times::first_of_history;
 use crate::listing::{Listing, LogFile};
-use crate::location::TableLocation;
 use crate::reconcile::TableState;
 use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
-use crate::store_error::store_error;
-use crate::whole_body::read_range;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
+use deltaic_storage::whole_body::read_range;
 
 const COMMITS_IN_FLIGHT: usize = 32;
 

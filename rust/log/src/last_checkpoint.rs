@@ -10,8 +10,8 @@ use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
 use object_store::ObjectStoreExt;
 
-use crate::location::TableLocation;
-use crate::refused::Refused;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::refused::Refused;
 
 /// Maximum size of a hint; the largest contain the schema of a wide table.
 pub(crate) const MOST_BYTES: u64 = 1 << 20;

@@ -10,7 +10,8 @@
 //!
 //! use deltaic_log::snapshot::LoadOptions;
 //! use deltaic_log::transaction::{CommitOptions, NewTable, create};
-//! use deltaic_log::{Snapshot, TableLocation};
+//! use deltaic_log::Snapshot;
+//! use deltaic_storage::TableLocation;
 //! use deltaic_protocol::schema::StructType;
 //!
 //! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
@@ -31,34 +32,19 @@ pub mod check;
 pub mod checkpoint;
 pub mod checksum;
 pub mod cleanup;
-pub mod clock;
 pub mod committer;
 pub mod compaction;
 pub mod decode;
-pub mod fault;
 mod file_times;
 pub mod history;
-mod in_parallel;
 pub mod last_checkpoint;
-pub mod links;
 pub mod listing;
-pub mod location;
 pub mod log_tail;
-mod new_file;
-pub mod offset_index;
-pub mod page_headers;
-pub mod parquet_file;
 pub mod post_commit;
 pub mod reconcile;
-mod refused;
-mod schema_depth;
 pub mod segment;
 pub mod snapshot;
-pub mod store_error;
-mod thrift;
 pub mod time_travel;
 pub mod transaction;
-pub mod whole_body;
 
-pub use location::TableLocation;
 pub use snapshot::Snapshot;

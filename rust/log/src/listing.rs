@@ -8,8 +8,8 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta};
 
-use crate::location::TableLocation;
-use crate::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::{is_not_a_folder, store_error};
 
 /// A file that exists in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use hashbrown::HashTable;
 
 use crate::decode::FileBatch;
 use crate::listing::LogFile;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 mod filter;
 mod table_state;
@@ -144,12 +144,12 @@ impl NewerKeys {
             return Ok(());
         }
         let batches = &self.batches;
-        let stand = self.table.iter().filter(|entry| {
+        let survivors = self.table.iter().filter(|entry| {
             let batch = batches.get(entry.batch).filter(|_| entry.batch < self.adds);
             batch.is_some_and(|batch| batch.keys.has_vector(entry.row))
         });
-        let stand: Vec<Entry> = stand.copied().collect();
-        for entry in stand {
+        let survivors: Vec<Entry> = survivors.copied().collect();
+        for entry in survivors {
             let Some(batch) = self.batches.get(entry.batch).cloned() else {
                 continue;
             };

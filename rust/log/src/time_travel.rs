@@ -10,9 +10,9 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use crate::file_times::adjusted_file_times;
 use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, read_commit_info};
 use crate::listing::{Listing, LogFile};
-use crate::location::TableLocation;
 use crate::segment::{not_a_table, version_range};
 use crate::snapshot::LoadOptions;
+use deltaic_storage::location::TableLocation;
 
 /// Returns the newest version that was committed at or before a time. Fails with `VersionNotFound` with the
 /// available range if the time is out of range.

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::clock::Deadline;
 use deltaic_log::post_commit::PostCommitPolicy;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::Committed;
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_storage::clock::Deadline;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::listing_form::ListingForm;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use deltaic_log::parquet_file::ParquetFile;
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_storage::parquet_file::ParquetFile;
 use deltaic_testkit::table_builder::TableBuilder;
 use object_store::memory::InMemory;
 use object_store::path::Path;

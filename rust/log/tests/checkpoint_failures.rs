@@ -71,10 +71,10 @@ async fn assert_sound(table: &TableBuilder, outcome: &Result<CheckpointWritten>,
     assert_eq!(facts(&opened).await?, state, "{how}");
     assert_eq!(opened.warnings(), [""; 0], "{how}");
     let base = opened.segment().checkpoint.as_ref().map(|base| base.version);
-    let stands = base == Some(newest);
+    let exists = base == Some(newest);
     match outcome {
         Ok(written) => {
-            assert!(stands, "{how}: {written:?}");
+            assert!(exists, "{how}: {written:?}");
             assert_eq!(written.version, newest, "{how}");
             if matches!(written.hint, HintOutcome::Written) {
                 assert_eq!(
@@ -96,7 +96,7 @@ async fn assert_sound(table: &TableBuilder, outcome: &Result<CheckpointWritten>,
     }
     // Another attempt succeeds.
     let again = write(&opened, 1 << 20).await?;
-    assert_eq!(again.is_new, !stands, "{how}");
+    assert_eq!(again.is_new, !exists, "{how}");
     assert!(!matches!(again.hint, HintOutcome::Failed(_)), "{how}: {again:?}");
     for version in 0..=2 {
         table.delete(&format!("_delta_log/{version:020}.json")).await?;

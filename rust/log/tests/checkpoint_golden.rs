@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_json::LineDelimitedWriter;
+use deltaic_log::Snapshot;
 use deltaic_log::check::{OlderNames, Progress, check_log};
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
 use deltaic_log::snapshot::{LoadOptions, Pruning, WithStatistics};
-use deltaic_log::store_error::store_error;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::properties::boolean;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::reference_logs::reference_tables;

@@ -10,9 +10,9 @@ use deltaic_log::checksum::{
 use deltaic_log::decode::commits::{DecodedCommit, MAX_LINE_BYTES, decode_commit};
 use deltaic_log::listing::LogFile;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::facts::facts;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use deltaic_log::Snapshot;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, UserInfo};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::fault::Fault;
 use deltaic_testkit::own_commits::{self, Append, append, commit_to, without_maintenance};
 use deltaic_testkit::requests::RequestKind;

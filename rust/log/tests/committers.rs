@@ -5,9 +5,9 @@ use std::io::ErrorKind as IoKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::committer::{Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::catalog::{Catalog, Publishing};
 use deltaic_testkit::committer_contract::{Failed, VERSIONS, is_honest, is_listed, keeps_the_contract};
 use deltaic_testkit::fault::Fault;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::clock::Deadline;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
+use deltaic_storage::clock::Deadline;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::{TableBuilder, add};

@@ -3,11 +3,12 @@
 use std::io::ErrorKind as IoKind;
 use std::sync::Arc;
 
+use deltaic_log::Snapshot;
 use deltaic_log::committer::{Committer, FileSystem, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::create;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::own_commits::{a_new_table, an_append, commit_to, without_maintenance};
 use deltaic_testkit::recorded_files::{Mishap, RecordedFiles, Step};
 use futures::StreamExt;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, create};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::own_commits::{a_new_table, an_append, append, without_maintenance};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Reset, Silence, Status};

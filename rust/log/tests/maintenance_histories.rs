@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::{Made, checksum_of};
-use deltaic_log::clock::now_ms;
 use deltaic_log::transaction::Proposal;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
 use deltaic_protocol::deletion_vector::Descriptor;
+use deltaic_storage::clock::now_ms;
 use deltaic_testkit::own_commits::{checksum_beside, commit_to};
 use deltaic_testkit::property::holds;
 use deltaic_testkit::table_builder::{TableBuilder, add};

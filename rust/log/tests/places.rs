@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use deltaic_log::TableLocation;
-use deltaic_log::location::StorageOptions;
 use deltaic_protocol::ErrorKind;
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 use proptest::prelude::*;
 
 fn uri() -> impl Strategy<Value = String> {

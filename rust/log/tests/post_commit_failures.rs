@@ -120,7 +120,7 @@ async fn a_failed_maintenance_does_not_fail_the_commit() -> Result<()> {
             for number in first.. {
                 let until = if lasts { usize::MAX } else { number + 1 };
                 let how = format!("{}: {fault:?} at the requests {number}..{until}", case.name);
-                if !stands(&case, Rule::new(fault).requests(number..until), &how).await? {
+                if !commit_succeeds(&case, Rule::new(fault).requests(number..until), &how).await? {
                     break;
                 }
                 met += 1;
@@ -136,7 +136,7 @@ async fn a_failed_maintenance_does_not_fail_the_commit() -> Result<()> {
 }
 
 /// One commit whose maintenance meets a fault; returns whether it met it.
-async fn stands(case: &Case, rule: Rule, how: &str) -> Result<bool> {
+async fn commit_succeeds(case: &Case, rule: Rule, how: &str) -> Result<bool> {
     let (table, snapshot) = table_of(case).await?;
     table.scripted().fail(rule);
     let committed = append_to(&snapshot, "f10", case.policy).await;

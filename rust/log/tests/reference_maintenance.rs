@@ -6,18 +6,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use deltaic_log::Snapshot;
 use deltaic_log::check::{OlderNames, Progress, Severity, check_log};
 use deltaic_log::checksum::{FilesBefore, Made, checksum_after, checksum_of, keep_checksum};
 use deltaic_log::cleanup::clean_up;
-use deltaic_log::clock::now_ms;
 use deltaic_log::compaction::{Compacted, compact};
 use deltaic_log::decode::commits::{MAX_LINE_BYTES, decode_commit};
 use deltaic_log::listing::{Listing, LogFile};
 use deltaic_log::snapshot::{LoadOptions, Pruning, WithStatistics};
-use deltaic_log::store_error::store_error;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::reference_logs::{copy_log, reference_tables};
 
 const DAY_MS: i64 = 86_400_000;

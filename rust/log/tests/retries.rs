@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{BreaksOff, Long, Short, Silence, Status};
 use deltaic_testkit::scripted_network::{Attempt, Mishap, ScriptedNetwork, Trouble};

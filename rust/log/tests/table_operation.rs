@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
-use deltaic_log::clock::Deadline;
 use deltaic_log::snapshot::FilesBatch;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{
     Committed, Operation, Output, Planned, PreviousAttempt, RunPolicy, StagedFiles, TableOperation,
     Transaction,
@@ -15,6 +13,8 @@ use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::features::ensure_removable;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use deltaic_storage::clock::Deadline;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use futures::TryStreamExt;
 use serde_json::Value;

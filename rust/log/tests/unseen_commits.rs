@@ -5,14 +5,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use deltaic_log::clock::Deadline;
+use deltaic_log::Snapshot;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction, UserInfo};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::Deadline;
 use deltaic_testkit::committer_contract::{Failed, is_honest};
 use deltaic_testkit::own_commits::{self, Append, append, commit_to};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};

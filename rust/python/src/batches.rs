@@ -6,8 +6,8 @@ use std::thread::ThreadId;
 
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
-use deltaic_log::fault;
 use deltaic_protocol::{Error, Result};
+use deltaic_storage::fault;
 use deltaic_table::read::BatchStream;
 use futures::{FutureExt, StreamExt};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 use deltaic_table::changes::{self, ChangeOptions, stream_changes};
 use futures::TryStreamExt;
 use pyo3::prelude::*;

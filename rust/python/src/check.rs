@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::check::{Examination, Finding as Found, Progress, Stage};
 use deltaic_log::snapshot::LoadOptions;
+use deltaic_storage::TableLocation;
 use deltaic_table::check::{Depth, check};
 use pyo3::prelude::*;
 

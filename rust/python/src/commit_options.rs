@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use deltaic_log::clock::Deadline;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{IsolationLevel, UserInfo};
 use deltaic_protocol::Result;
+use deltaic_storage::clock::Deadline;
 use pyo3::prelude::*;
 
 /// A mapping from option names to values, validated by Python.

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
-use deltaic_log::fault;
+use deltaic_storage::fault;
 
 use crate::error::Answer;
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{self, CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::{self, CleanupPlan, Deletion, clean_up_now, plan_cleanup};
-use deltaic_log::clock::now_ms;
 use deltaic_log::compaction::{self, Made, compact};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Version;
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::now_ms;
 use pyo3::prelude::*;
 
 use crate::error::Answer;

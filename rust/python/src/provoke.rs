@@ -25,7 +25,7 @@ static RESTS: AtomicBool = AtomicBool::new(false);
 /// Returns the locations of all panics since deltaic was loaded.
 #[pyfunction]
 pub(crate) fn panics() -> Vec<String> {
-    deltaic_log::fault::noted()
+    deltaic_storage::fault::noted()
 }
 
 /// Panics: in a `call`, in the `wait` for a future, in a `task` or a `blocking` thread of the runtime, or in the `next`

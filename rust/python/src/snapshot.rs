@@ -80,7 +80,7 @@ impl Snapshot {
 
     #[getter]
     fn app_transactions(&self) -> BTreeMap<&str, i64> {
-        let txns = self.snapshot.current_txns(deltaic_log::clock::now_ms());
+        let txns = self.snapshot.current_txns(deltaic_storage::clock::now_ms());
         txns.into_iter()
             .map(|txn| (txn.app_id.as_str(), txn.version))
             .collect()

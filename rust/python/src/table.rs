@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::history::history;
-use deltaic_log::location::StorageOptions;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::change::changes_from_json;
 use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
 use deltaic_table::transaction::append_stream;

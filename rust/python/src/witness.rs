@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use deltaic_log::TableLocation;
+use deltaic_storage::TableLocation;
 use futures::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{

@@ -6,12 +6,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use deltaic_log::TableLocation;
-use deltaic_log::clock::new_id;
 use deltaic_log::committer::{Answer, Committer, Outcome};
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath, STAGED_COMMITS};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::store_error::store_error;
 use object_store::{ObjectStore, PutMode, PutOptions};
 
 use crate::fault::Fault;

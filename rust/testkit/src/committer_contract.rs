@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use deltaic_log::Snapshot;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::listing::Listing;
 use deltaic_log::post_commit::PostCommitPolicy;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::{Error, Result, Version};
+use deltaic_storage::TableLocation;
 
 use crate::own_commits::{an_append, commit_to};
 

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::checksum_of;
-use deltaic_log::clock::now_ms;
 use deltaic_log::post_commit::PostCommitPolicy;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{CommitOptions, Committed, IfExists, NewTable, Operation, Transaction};
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::store_error::store_error;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
-use deltaic_log::location::StorageOptions;
 use deltaic_protocol::Result;
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 use serde_json::Value;
 
 use crate::scripted_network::{Mishap, ScriptedNetwork};

@@ -113,8 +113,8 @@ pub struct Attempt {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use deltaic_log::TableLocation;
-/// use deltaic_log::location::StorageOptions;
+/// use deltaic_storage::TableLocation;
+/// use deltaic_storage::location::StorageOptions;
 /// use deltaic_testkit::scripted_network::{Mishap, ScriptedNetwork, Trouble};
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?;

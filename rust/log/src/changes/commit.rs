@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use super::{ChangedFile, PartitionValues};
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// An add or a remove.
 pub(super) struct FileAction {
@@ -91,7 +91,7 @@ impl Actions {
                     base_row_id: add.base_row_id,
                     default_row_commit_version: add.default_row_commit_version,
                     num_records: add.stats.and_then(records_in),
-                    standing: None,
+                    live_files: None,
                 },
             }),
             ActionLine::Remove(remove) => self.files.push(FileAction {
@@ -106,7 +106,7 @@ impl Actions {
                     base_row_id: remove.base_row_id,
                     default_row_commit_version: remove.default_row_commit_version,
                     num_records: remove.stats.and_then(records_in),
-                    standing: None,
+                    live_files: None,
                 },
             }),
             ActionLine::Cdc => {

@@ -9,9 +9,9 @@ use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{ErrorKind, Result, Version};
 
 use super::commit::FileAction;
-use super::{Live, PartitionValues, Standing};
-use crate::location::TableLocation;
+use super::{Live, LiveFiles, PartitionValues};
 use crate::snapshot::{LoadOptions, Snapshot};
+use deltaic_storage::location::TableLocation;
 
 /// The live files by normalized path.
 pub(super) struct LivePaths(HashMap<String, LiveFile>);
@@ -79,7 +79,7 @@ impl LivePaths {
             self.0.insert(path.clone(), file);
         }
         for ((action, path), before) in files.iter_mut().zip(&paths).zip(before) {
-            action.file.standing = Some(Standing {
+            action.file.live_files = Some(LiveFiles {
                 before,
                 after: vector_at(&self.0, path),
             });

@@ -16,8 +16,8 @@ use deltaic_protocol::{Result, TableConfiguration, Version};
 
 use self::range::Range;
 use crate::listing::Listing;
-use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
+use deltaic_storage::location::TableLocation;
 
 /// Partition values as in the log, by their physical names.
 pub type PartitionValues = BTreeMap<String, Option<String>>;
@@ -40,12 +40,12 @@ pub struct ChangedFile {
     /// `numRecords` of its statistics.
     pub num_records: Option<i64>,
     /// The live file at its path before and after the commit, if requested.
-    pub standing: Option<Standing>,
+    pub live_files: Option<LiveFiles>,
 }
 
 /// The live file at a path before and after a commit; `None` if there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LiveFiles {
     /// Before the commit.
     pub before: Option<Live>,
     /// After the commit.
@@ -86,11 +86,11 @@ pub struct ChangeLog {
 
 /// What determines the changes of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToldBy {
+pub enum ChangesFrom {
     /// The actions of its commit.
     Commit,
     /// The live files before and after it: re-adding a live file changes nothing.
-    Standing,
+    LiveFiles,
     /// The adds of its commit. Of removed files only the paths are needed.
     Adds,
 }
@@ -106,13 +106,13 @@ pub async fn read_changes(
     location: &Arc<TableLocation>,
     first: Version,
     last: Option<Version>,
-    told_by: ToldBy,
+    changes_from: ChangesFrom,
     options: LoadOptions,
 ) -> Result<ChangeLog> {
     let listing = Listing::whole(location).await?;
     let range = Range::try_new(location, &listing, first, last)?;
     let end = Snapshot::load(Arc::clone(location), Some(range.last), options);
-    let commits = range.read(told_by, None, options);
+    let commits = range.read(changes_from, None, options);
     let (end, commits) = futures::try_join!(end, commits)?;
     Ok(ChangeLog { commits, end })
 }
@@ -126,18 +126,18 @@ pub async fn read_changes(
 pub async fn read_commits(
     location: &Arc<TableLocation>,
     (first, last): (Version, Version),
-    told_by: ToldBy,
+    changes_from: ChangesFrom,
     known: Option<TableConfiguration>,
     options: LoadOptions,
 ) -> Result<Vec<CommitChanges>> {
     // Commit times and the previous configuration, unless it is known, require a listing of the whole log.
-    if told_by == ToldBy::Adds && known.is_some() {
+    if changes_from == ChangesFrom::Adds && known.is_some() {
         let listing = Listing::from(location, first).await?;
         if let Ok(range) = Range::try_new(location, &listing, first, Some(last)) {
-            return range.read(told_by, known, options).await;
+            return range.read(changes_from, known, options).await;
         }
     }
     let listing = Listing::whole(location).await?;
     let range = Range::try_new(location, &listing, first, Some(last))?;
-    range.read(told_by, known, options).await
+    range.read(changes_from, known, options).await
 }

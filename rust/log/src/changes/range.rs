@@ -9,13 +9,13 @@ use futures::{StreamExt, TryStreamExt};
 use super::commit::{Commit, FileAction, read_commit};
 use super::live_paths::LivePaths;
 use super::removed_values::{fill_values, lacks_values, partition_names};
-use super::{CommitChanges, ToldBy};
+use super::{ChangesFrom, CommitChanges};
 use crate::file_times::adjusted_file_times;
 use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state};
 use crate::listing::{Listing, LogFile};
-use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table, version_not_found};
 use crate::snapshot::LoadOptions;
+use deltaic_storage::location::TableLocation;
 
 /// How many commits are read in parallel.
 const COMMITS_IN_FLIGHT: usize = 16;
@@ -68,15 +68,15 @@ impl<'a> Range<'a> {
     /// Returns the changes of each commit. `known` is the table configuration before the first.
     pub(super) async fn read(
         &self,
-        told_by: ToldBy,
+        changes_from: ChangesFrom,
         known: Option<TableConfiguration>,
         options: LoadOptions,
     ) -> Result<Vec<CommitChanges>> {
         let (location, listing, first) = (self.location, self.listing, self.first);
         // With adds only, the commit time is not reported.
         let times = async {
-            match told_by {
-                ToldBy::Adds => Ok(InCommitTimestamps::Disabled),
+            match changes_from {
+                ChangesFrom::Adds => Ok(InCommitTimestamps::Disabled),
                 _ => in_commit_timestamps(location, listing, self.newest, options).await,
             }
         };
@@ -100,7 +100,7 @@ impl<'a> Range<'a> {
         // Removed files are read with the configuration before their removal.
         if let Some(commit) = commits
             .first()
-            .filter(|_| !is_before && first > Version::ZERO && told_by != ToldBy::Adds)
+            .filter(|_| !is_before && first > Version::ZERO && changes_from != ChangesFrom::Adds)
             && (commit.actions.metadata.is_some() || commit.actions.protocol.is_some())
             && commit
                 .actions
@@ -110,9 +110,7 @@ impl<'a> Range<'a> {
         {
             return Err(Error::new(
                 ErrorKind::VersionNotFound,
-                format!(
-                    "the state of the table before version {first} is no longer in the log"
-                ),
+                format!("the state of the table before version {first} is no longer in the log"),
             )
             .with("table", location.uri())
             .with("version", first)
@@ -134,7 +132,7 @@ impl<'a> Range<'a> {
                 _ => table,
             };
             let names = partition_names(&before)?;
-            any_lacks |= told_by != ToldBy::Adds
+            any_lacks |= changes_from != ChangesFrom::Adds
                 && commit
                     .actions
                     .files
@@ -143,7 +141,7 @@ impl<'a> Range<'a> {
             table = after.clone();
             formed.push((commit, before, after, names));
         }
-        let mut live = if any_lacks || told_by == ToldBy::Standing {
+        let mut live = if any_lacks || changes_from == ChangesFrom::LiveFiles {
             LivePaths::before(location, first, options).await?
         } else {
             None
@@ -151,7 +149,7 @@ impl<'a> Range<'a> {
         let mut changes = Vec::with_capacity(formed.len());
         for (commit, before, after, names) in formed {
             let (version, mut actions) = (commit.version, commit.actions);
-            if told_by != ToldBy::Adds {
+            if changes_from != ChangesFrom::Adds {
                 fill_values(&mut actions.files, &names, live.as_ref(), version)
                     .map_err(|error| error.with("table", location.uri()))?;
             }
@@ -167,8 +165,8 @@ impl<'a> Range<'a> {
             let (adds, removes): (Vec<FileAction>, Vec<FileAction>) =
                 changing.partition(|action| action.came);
             let file = |mut action: FileAction| {
-                if told_by != ToldBy::Standing {
-                    action.file.standing = None;
+                if changes_from != ChangesFrom::LiveFiles {
+                    action.file.live_files = None;
                 }
                 action.file
             };

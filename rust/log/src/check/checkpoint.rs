@@ -26,8 +26,8 @@ use super::state::State;
 use super::statistics::{Judged, judge};
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
-use crate::location::{TableLocation, without_secrets};
 use crate::segment::CheckpointFiles;
+use deltaic_storage::location::{TableLocation, without_secrets};
 
 /// Context for checking checkpoints.
 pub(super) struct CheckpointExaminer<'a> {
@@ -82,8 +82,8 @@ impl CheckpointExaminer<'_> {
                 return None;
             }
         };
-        let stands = state.is_whole && state.version == Some(files.version);
-        let read = if stands {
+        let is_usable = state.is_whole && state.version == Some(files.version);
+        let read = if is_usable {
             compare(&checkpoint, &removes, state, &mut say);
             let longest = self.max_line_bytes;
             let others = other_statistics(&checkpoint, self.location, longest, &state.files).await;
@@ -97,7 +97,7 @@ impl CheckpointExaminer<'_> {
         };
         if let Err(error) = read {
             say(self.broken(&error));
-            state.is_whole &= stands;
+            state.is_whole &= is_usable;
             return None;
         }
         Some(Held {

@@ -18,8 +18,8 @@ use crate::decode::ActionsFile;
 use crate::decode::action_text::{ActionText, Line};
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::{FileBatch, StatisticsSource};
-use crate::location::{TableLocation, without_secrets};
-use crate::store_error::store_error;
+use deltaic_storage::location::{TableLocation, without_secrets};
+use deltaic_storage::store_error::store_error;
 
 /// Texts are read in batches of this fraction of the replay batch size, since each text is large.
 const TEXT_SHARE: usize = 16;

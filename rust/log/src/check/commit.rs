@@ -28,7 +28,7 @@ use super::severity::Severity;
 use super::state::{State, Touched};
 use super::statistics::judge;
 use crate::decode::action_text::{ActionText, Line};
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 /// Within how many bytes of a line the name of its action starts.
 const NAME_BYTES: usize = 64;
@@ -240,8 +240,9 @@ impl CommitReader<'_> {
                     file.statistics = Some(Fingerprint::of(&text));
                     found.extend(judged.faults);
                 }
-                Err(_) => found
-                    .push(Finding::new(&STATISTICS_NOT_JSON, "the statistics are not text").in_field("stats")),
+                Err(_) => found.push(
+                    Finding::new(&STATISTICS_NOT_JSON, "the statistics are not text").in_field("stats"),
+                ),
             }
         }
         judge_add(

@@ -24,9 +24,9 @@ use super::finding::{Finding, Findings};
 use super::fingerprint::Fingerprint;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
-use crate::location::{TableLocation, without_secrets};
 use crate::snapshot::{LoadOptions, Snapshot};
-use crate::store_error::store_error;
+use deltaic_storage::location::{TableLocation, without_secrets};
+use deltaic_storage::store_error::store_error;
 
 /// Compares a compaction file with its commits if all of these exist. Subtracts the commits it reads from
 /// `commits_left`.

@@ -14,7 +14,7 @@ use super::severity::Severity;
 use super::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 /// How many files are named in one finding.
 const NAMED: usize = 3;

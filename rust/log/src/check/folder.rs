@@ -16,9 +16,9 @@ use super::diagnosis::{
 use super::finding::{Finding, Findings};
 use super::severity::Severity;
 use crate::listing::{Listing, LogFile, list_folder};
-use crate::location::TableLocation;
 use crate::segment::{newest_version, not_a_table};
-use crate::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::{is_not_a_folder, store_error};
 
 /// The folder of the sidecars, relative to the log's folder.
 const SIDECARS: &str = "_sidecars";

@@ -10,8 +10,8 @@ use super::finding::{Finding, Findings};
 use super::folder::LogFolder;
 use crate::last_checkpoint::{Hint, read_with_counts};
 use crate::listing::Listing;
-use crate::location::TableLocation;
 use crate::segment::{complete_checkpoints, newest_version};
+use deltaic_storage::location::TableLocation;
 
 /// The amount of a checkpoint's contents.
 #[derive(Clone, Copy, Debug, Default)]

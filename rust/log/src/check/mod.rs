@@ -44,9 +44,9 @@ use self::folder::LogFolder;
 use self::state::State;
 use self::walk::{Walk, steps_of};
 use crate::listing::LogFile;
-use crate::location::TableLocation;
 use crate::segment::newest_version;
 use crate::snapshot::LoadOptions;
+use deltaic_storage::location::TableLocation;
 
 /// How often each commit may be read again on average, to compare the compaction files that cover it.
 const COMMITS_READ_AGAIN: usize = 16;

@@ -13,7 +13,7 @@ use object_store::path::Path;
 use super::diagnosis::{FILE_OUTSIDE_OF_TABLE, PLACE_LIVE_TWICE};
 use super::file_table::{FileEntry, FileTable};
 use super::finding::Finding;
-use crate::location::{TableLocation, without_secrets};
+use deltaic_storage::location::{TableLocation, without_secrets};
 
 /// Possible prefix of a local URI, which readers are not required to support.
 const THIS_HOST: &str = "file://localhost/";
@@ -74,7 +74,7 @@ fn place_of(location: &TableLocation, path: &str) -> Result<Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::location::StorageOptions;
+    use deltaic_storage::location::StorageOptions;
 
     /// Returns the diagnosis codes for a table with these live paths.
     fn reported(location: &TableLocation, paths: &[&str]) -> Vec<&'static str> {

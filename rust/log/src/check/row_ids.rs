@@ -6,7 +6,7 @@ use super::diagnosis::MISSING_ROW_IDS;
 use super::file_requirements::FileRequirements;
 use super::file_table::FileTable;
 use super::finding::Finding;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 /// Reports live files that lack the fields of row tracking.
 pub(super) fn examine_row_ids(

@@ -16,7 +16,7 @@ use super::finding::Finding;
 use super::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 /// Replaces the state by that of a checkpoint.
 pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut(Finding)) {

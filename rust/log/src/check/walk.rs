@@ -23,13 +23,13 @@ use super::row_ids::examine_row_ids;
 use super::severity::Severity;
 use super::state::State;
 use super::{Examination, Examined};
-use crate::clock::now_ms;
 use crate::decode::action_text::ActionText;
 use crate::listing::LogFile;
-use crate::location::TableLocation;
 use crate::segment::{CheckpointFiles, complete_checkpoints};
 use crate::snapshot::{LoadOptions, Snapshot};
-use crate::store_error::store_error;
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// How many commits are fetched ahead.
 const COMMITS_IN_FLIGHT: usize = 16;

@@ -15,9 +15,9 @@ use super::add_form::AddForm;
 use super::columns::{FileSchemas, failed, rows_of};
 use super::parquet_out::{Finished, ParquetOut};
 use super::take_actions::TakeActions;
-use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::SIDECARS;
-use crate::location::TableLocation;
+use deltaic_storage::clock::{new_id, now_ms};
+use deltaic_storage::location::TableLocation;
 
 /// How many tombstones are buffered: they form separate row groups, which readers that need only adds skip.
 const TOMBSTONES_TOGETHER: usize = 1 << 16;

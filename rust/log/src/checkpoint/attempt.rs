@@ -90,8 +90,8 @@ impl Attempt<'_> {
         if let Some(checkpoint) = snapshot.checkpoint() {
             let newer = snapshot.newer_keys(checkpoint)?;
             let of_lines = checkpoint.tombstones_of_lines().iter();
-            let stand = of_lines.map(|files| newer.probe(&Survivors::all(Arc::clone(files))));
-            removes.extend(stand.map(|tombstones| keep(&tombstones)));
+            let survivors = of_lines.map(|files| newer.probe(&Survivors::all(Arc::clone(files))));
+            removes.extend(survivors.map(|tombstones| keep(&tombstones)));
             let located = |error: Error| checkpoint.locate(error);
             from_checkpoint::write_adds(snapshot.adds(), out)
                 .await

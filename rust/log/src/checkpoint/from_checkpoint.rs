@@ -28,12 +28,12 @@ struct SurvivingGroup {
 
 /// Writes the surviving adds in row groups of a checkpoint.
 pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -> Result<()> {
-    for standing in groups_of(adds) {
+    for surviving in groups_of(adds) {
         let mut paths = paths("add", &add_schema());
-        if standing.file.may_lack_text(standing.group) {
+        if surviving.file.may_lack_text(surviving.group) {
             paths.push("add.stats_parsed".to_owned());
         }
-        let rows = standing.file.action_rows(standing.group, "add", &paths).await?;
+        let rows = surviving.file.action_rows(surviving.group, "add", &paths).await?;
         let mut rows = rows.ok_or_else(changed)?;
         let mut here = (0usize, 0usize);
         let mut met = 0usize;
@@ -46,7 +46,7 @@ pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -
             };
             let first = here.1;
             here.1 += actions.len();
-            let mut batches = standing.batches.iter();
+            let mut batches = surviving.batches.iter();
             let Some((_, survivors)) = batches.find(|(ordinal, _)| *ordinal == batch.ordinal) else {
                 continue;
             };
@@ -62,7 +62,7 @@ pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -
                 .and_then(|parsed| parsed.as_struct_opt());
             out.adds(&conformed(&kept, &add_schema())?, parsed).await?;
         }
-        let expected: usize = standing.batches.iter().map(|(_, files)| files.live.len()).sum();
+        let expected: usize = surviving.batches.iter().map(|(_, files)| files.live.len()).sum();
         if met != expected {
             return Err(changed());
         }
@@ -88,8 +88,8 @@ pub(super) async fn write_tombstones(
             };
             let keyed = conformed(&actions, &columns::remove_schema())?;
             let files = Arc::new(FileBatch::try_new(keyed, Vec::new(), StatisticsSource::None)?);
-            let stand = retention.keep(&newer.probe(&Survivors::all(files)));
-            if let Some(kept) = kept(&actions, stand.live)? {
+            let survivors = retention.keep(&newer.probe(&Survivors::all(files)));
+            if let Some(kept) = kept(&actions, survivors.live)? {
                 out.removes(conformed(&kept, &remove_schema())?).await?;
             }
         }

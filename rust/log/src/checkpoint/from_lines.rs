@@ -23,8 +23,8 @@ use super::surviving_rows::SurvivingFile;
 use super::take_actions::TakeActions;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// How many files are fetched ahead; only small ones are held in memory.
 const FETCHES: usize = 8;
@@ -41,19 +41,19 @@ pub(super) async fn write_lines(
 ) -> Result<()> {
     let fetched: Vec<_> = files
         .into_iter()
-        .map(|standing| {
+        .map(|surviving| {
             let location = Arc::clone(location);
             async move {
-                let file = Arc::clone(&standing.file);
+                let file = Arc::clone(&surviving.file);
                 let text = ActionText::fetch(location, file, max_line_bytes).await;
-                (standing, text)
+                (surviving, text)
             }
         })
         .collect();
     let mut fetched = futures::stream::iter(fetched).buffered(FETCHES);
     let mut gathered = Gathered::try_new()?;
-    while let Some((mut standing, text)) = fetched.next().await {
-        let file = Arc::clone(&standing.file);
+    while let Some((mut surviving, text)) = fetched.next().await {
+        let file = Arc::clone(&surviving.file);
         let failed = |error: object_store::Error| unreadable(&error, &file);
         let mut pieces = text.map_err(failed)?.pieces().await.map_err(failed)?;
         let mut is_more = true;
@@ -61,7 +61,7 @@ pub(super) async fn write_lines(
             let mut fault = None;
             let mut visit = |number: usize, line: Line<'_>| {
                 if fault.is_none()
-                    && let Err(error) = gathered.take(line, &mut standing)
+                    && let Err(error) = gathered.take(line, &mut surviving)
                 {
                     fault = Some(error.with("line", i64::try_from(number).unwrap_or(i64::MAX)));
                 }
@@ -72,7 +72,7 @@ pub(super) async fn write_lines(
             }
             gathered.write(TOGETHER, out).await?;
         }
-        if !standing.adds.is_met() || !standing.removes.is_met() {
+        if !surviving.adds.is_met() || !surviving.removes.is_met() {
             return Err(locate(changed(), &file));
         }
     }
@@ -95,16 +95,18 @@ impl Gathered {
     }
 
     /// Adds the action of a line if it survives.
-    fn take(&mut self, line: Line<'_>, standing: &mut SurvivingFile) -> Result<()> {
+    fn take(&mut self, line: Line<'_>, surviving: &mut SurvivingFile) -> Result<()> {
         let Line::Text(line) = line else {
             return Err(changed());
         };
         match parse_line(line)? {
-            ActionLine::Add(add) if standing.adds.meet(&key(&add.path, &add.deletion_vector)) => {
+            ActionLine::Add(add) if surviving.adds.meet(&key(&add.path, &add.deletion_vector)) => {
                 self.adds.serialize(&[AddRow::of(&add)]).map_err(failed)
             }
             ActionLine::Remove(remove)
-                if standing.removes.meet(&key(&remove.path, &remove.deletion_vector)) =>
+                if surviving
+                    .removes
+                    .meet(&key(&remove.path, &remove.deletion_vector)) =>
             {
                 self.removes.serialize(&[RemoveRow::of(&remove)]).map_err(failed)
             }

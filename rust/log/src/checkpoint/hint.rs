@@ -11,9 +11,9 @@ use object_store::path::Path;
 use serde_json::{Map, Value, json};
 
 use crate::last_checkpoint::MOST_BYTES;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
-use crate::whole_body::read_file;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
+use deltaic_storage::whole_body::read_file;
 
 /// Result of updating the hint.
 #[derive(Clone, Debug)]

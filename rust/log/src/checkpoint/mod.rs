@@ -41,9 +41,9 @@ use self::hint::{Hinted, TopLevel, write_hint};
 use self::parquet_out::Finished;
 use self::surviving_rows::Retention;
 use self::upload::Landed;
-use crate::clock::{new_id, now_ms};
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
+use deltaic_storage::clock::{new_id, now_ms};
 
 /// Default maximum number of actions in a sidecar: a checkpoint of a million files has twenty sidecars, which
 /// a cluster reads in parallel, and each takes about a second.
@@ -139,8 +139,8 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
         now_ms: options.now_ms.unwrap_or_else(now_ms),
     };
     let form = AddForm::of(snapshot)?;
-    if let Existing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await? {
-        return describe(snapshot, &standing).await;
+    if let Existing::Checkpoint(existing) = look(snapshot, options.name, is_classic).await? {
+        return describe(snapshot, &existing).await;
     }
     let stem = format!("{LOG_FOLDER}/{}.checkpoint", snapshot.version().file_stem());
     let attempt = Attempt {
@@ -160,9 +160,9 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     };
     if made.top.landed == Landed::Another
         && is_classic
-        && let Existing::Checkpoint(standing) = look(snapshot, options.name, is_classic).await?
+        && let Existing::Checkpoint(existing) = look(snapshot, options.name, is_classic).await?
     {
-        return describe(snapshot, &standing).await;
+        return describe(snapshot, &existing).await;
     }
     let top_level = (!is_classic).then(|| TopLevel {
         name: made
@@ -200,20 +200,20 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
 }
 
 /// Describes an existing checkpoint, and updates the hint if it names an older one.
-async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<CheckpointWritten> {
+async fn describe(snapshot: &Snapshot, existing: &Checkpoint) -> Result<CheckpointWritten> {
     let location = snapshot.location();
-    let sidecars: Vec<String> = standing
+    let sidecars: Vec<String> = existing
         .sidecars
         .iter()
         .map(|sidecar| Ok(format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?)))
         .collect::<Result<_>>()?;
-    let named = &standing.files.files;
+    let named = &existing.files.files;
     let top_bytes = named.iter().map(|file| file.size).sum::<u64>();
     let of_sidecar = |sidecar: &Sidecar| u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
-    let bytes = top_bytes + standing.sidecars.iter().map(of_sidecar).sum::<u64>();
+    let bytes = top_bytes + existing.sidecars.iter().map(of_sidecar).sum::<u64>();
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let adds = standing.adds.iter().map(|batch| count(batch.len())).sum();
-    let actions = standing.rows().map(count);
+    let adds = existing.adds.iter().map(|batch| count(batch.len())).sum();
+    let actions = existing.rows().map(count);
     let top_level = named
         .first()
         .filter(|file| matches!(file.path.kind, LogFileKind::UuidCheckpoint { .. }));
@@ -225,7 +225,7 @@ async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<Checkpoi
     let hint = match actions {
         Some(actions) if named.len() == 1 => {
             let hinted = Hinted {
-                version: standing.files.version,
+                version: existing.files.version,
                 actions,
                 adds,
                 bytes,
@@ -236,7 +236,7 @@ async fn describe(snapshot: &Snapshot, standing: &Checkpoint) -> Result<Checkpoi
         _ => HintOutcome::Left,
     };
     Ok(CheckpointWritten {
-        version: standing.files.version,
+        version: existing.files.version,
         path: named.first().map(|file| file.relative()).unwrap_or_default(),
         actions,
         adds,

@@ -12,8 +12,8 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::upload::{Landed, Upload};
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// Rows per row group: the batch size of a reader, so that readers decode row groups in parallel.
 const GROUP_ROWS: usize = 1 << 16;

@@ -15,9 +15,9 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Re
 use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::errors::ParquetError;
 
-use crate::location::Sent;
-use crate::new_file::{is_there, put_if_absent};
-use crate::store_error::Cause;
+use deltaic_storage::location::Sent;
+use deltaic_storage::new_file::{exists, put_if_absent};
+use deltaic_storage::store_error::Cause;
 
 /// Size of a part in bytes.
 const PART_BYTES: usize = 8 << 20;
@@ -93,7 +93,7 @@ impl Upload {
     async fn land(&mut self) -> Result<Landed> {
         let sent = match self.sending.take() {
             Some(parts) => {
-                if is_there(&self.store, &self.path).await? {
+                if exists(&self.store, &self.path).await? {
                     let _ = parts.abort().await;
                     return Ok(Landed::Another);
                 }
@@ -110,7 +110,7 @@ impl Upload {
                 Ok(Landed::Another)
             }
             // The response is not definitive; an existing file is complete, whichever writer created it.
-            Err(error) => match is_there(&self.store, &self.path).await {
+            Err(error) => match exists(&self.store, &self.path).await {
                 Ok(true) => Ok(Landed::Another),
                 _ => Err(error),
             },
@@ -127,7 +127,7 @@ async fn put(
     match put_if_absent(store, path, payload.clone(), &Sent::default()).await {
         // A file system without hard links does not support a conditional put.
         Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
-            match is_there(store, path).await {
+            match exists(store, path).await {
                 Ok(false) => store.put(path, payload).await,
                 _ => Err(error),
             }
@@ -239,7 +239,7 @@ mod tests {
     /// If the disk rejects the conditional put, the file is put unconditionally unless it exists.
     #[tokio::test]
     async fn a_disk_without_hard_links_takes_a_file_all_the_same() -> Result<()> {
-        for (is_local, is_there, is_taken) in [
+        for (is_local, exists, is_taken) in [
             (true, false, true),
             (true, true, false),
             (false, false, false),
@@ -247,7 +247,7 @@ mod tests {
         ] {
             let scripted = ScriptedStore::over(Arc::new(InMemory::new()));
             let path = Path::from("a");
-            if is_there {
+            if exists {
                 let first = scripted.put(&path, PutPayload::from("first")).await;
                 first.map_err(external)?;
             }
@@ -258,7 +258,7 @@ mod tests {
             );
             let store: Arc<dyn ObjectStore> = Arc::new(scripted);
             let done = put(&store, &path, is_local, PutPayload::from("ours")).await;
-            assert_eq!(done.is_ok(), is_taken, "{is_local} {is_there}");
+            assert_eq!(done.is_ok(), is_taken, "{is_local} {exists}");
         }
         Ok(())
     }

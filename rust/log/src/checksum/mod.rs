@@ -14,4 +14,4 @@ pub use of_commit::{FilesBefore, checksum_after};
 pub use of_snapshot::{checksum_of, sound_checksum_of};
 pub use write::{keep_checksum, write_checksum};
 
-pub use crate::new_file::Made;
+pub use deltaic_storage::new_file::Made;

@@ -10,8 +10,8 @@ use object_store::ObjectStoreExt;
 
 use crate::decode::checkpoint::Checkpoint;
 use crate::listing::LogFile;
-use crate::location::TableLocation;
 use crate::snapshot::read_checksum;
+use deltaic_storage::location::TableLocation;
 
 /// Verifies the number of files and bytes of a checkpoint against the checksum of its version, if there is a
 /// readable one: a checkpoint that lacks files is still readable, so the loss would remain undetected.

@@ -5,9 +5,9 @@ use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, Result, Version};
 
 use super::checksum_of;
-use crate::location::TableLocation;
-use crate::new_file::{Made, make};
 use crate::snapshot::Snapshot;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::new_file::{Made, make};
 
 /// Writes the checksum of a committed version; an existing checksum remains unchanged.
 ///

@@ -6,8 +6,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::deletion::Deletion;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// Deletes the files of a wave; files that are already deleted are ignored. On a file system one after the other, so
 /// that no commit is deleted before an older one: a writer that finds the version that it read then knows that no later

@@ -16,7 +16,7 @@ use crate::decode::checkpoint::Checkpoint;
 use crate::listing::{Listing, LogFile};
 use crate::segment::{LogSegment, complete_checkpoints};
 use crate::snapshot::Snapshot;
-use crate::store_error::store_error;
+use deltaic_storage::store_error::store_error;
 
 /// How many commits are fetched at once.
 const COMMITS_IN_FLIGHT: usize = 8;

@@ -19,11 +19,11 @@ use crate::checksum::ensure_counted;
 use crate::decode::checkpoint::Checkpoint;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::{Listing, list_folder};
-use crate::location::TableLocation;
 use crate::segment::CheckpointFiles;
 use crate::snapshot::Snapshot;
-use crate::store_error::{is_not_a_folder, store_error};
 use crate::time_travel::newest_not_after;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::{is_not_a_folder, store_error};
 
 /// How many unreadable checkpoints are skipped in the search for a readable one.
 const MOST_UNREADABLE: usize = 8;

@@ -12,11 +12,11 @@ use object_store::ObjectMeta;
 use super::deletion::Deletion;
 use super::deletion::Expired;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
-use crate::in_parallel::in_parallel;
 use crate::listing::Listing;
-use crate::location::TableLocation;
 use crate::segment::complete_checkpoints;
-use crate::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::{is_not_a_folder, store_error};
 
 /// How many checkpoints are read concurrently for their sidecar references.
 const CHECKPOINTS_IN_FLIGHT: usize = 8;

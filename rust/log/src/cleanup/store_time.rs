@@ -4,9 +4,9 @@ use deltaic_protocol::Result;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use crate::clock::new_id;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// The store's time in milliseconds since the epoch: the modification time of a temporary file written for this
 /// purpose.

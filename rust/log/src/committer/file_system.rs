@@ -16,10 +16,10 @@ use deltaic_protocol::{Result, Version};
 
 use super::disk::missing;
 use super::{Answer, Committer, Files, Outcome};
-use crate::clock::new_id;
-use crate::in_parallel::compute;
-use crate::location::TableLocation;
-use crate::store_error::io_error;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::in_parallel::compute;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::io_error;
 
 /// The committer of a local table over a given implementation of the file operations, for tests.
 #[derive(Clone, Debug)]

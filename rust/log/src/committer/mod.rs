@@ -19,8 +19,8 @@ pub use self::disk::{Disk, Files};
 pub use self::file_system::FileSystem;
 pub use self::probe::probe;
 
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// Outcome of a proposed commit.
 #[derive(Clone, Debug, PartialEq, Eq)]

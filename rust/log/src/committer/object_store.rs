@@ -8,10 +8,10 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use super::Outcome;
-use crate::clock::{new_id, pause};
-use crate::location::{Sent, TableLocation};
-use crate::new_file::put_if_absent;
-use crate::store_error::{Cause, store_error};
+use deltaic_storage::clock::{new_id, pause};
+use deltaic_storage::location::{Sent, TableLocation};
+use deltaic_storage::new_file::put_if_absent;
+use deltaic_storage::store_error::{Cause, store_error};
 
 /// How many responses to a trial may be lost.
 const MOST_LOST: usize = 2;

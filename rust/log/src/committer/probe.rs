@@ -8,10 +8,10 @@ use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::disk::{missing, remove_empty};
 use super::{Committer, Outcome};
-use crate::clock::new_id;
 use crate::listing::Listing;
-use crate::location::TableLocation;
-use crate::store_error::store_error;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 const WRITERS: usize = 8;
 const VERSIONS: i64 = 5;
@@ -44,7 +44,7 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
     let [Outcome::Committed(_), Outcome::Lost(_) | Outcome::Taken(_)] = outcomes else {
         return Err(broken("once", "a version that was there could be made once more"));
     };
-    is_there(location, first, b"first\n").await?;
+    ensure_contains(location, first, b"first\n").await?;
     for number in 1..=VERSIONS {
         let version = Version::try_new(number)?;
         let proposals = (0..WRITERS).map(|writer| location.propose(version, body(writer)));
@@ -54,7 +54,9 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
             .enumerate()
             .filter(|(_, outcome)| **outcome == Outcome::Committed(version));
         match (winning_commits.next(), winning_commits.next()) {
-            (Some((winning_commit, _)), None) => is_there(location, version, &body(winning_commit)).await?,
+            (Some((winning_commit, _)), None) => {
+                ensure_contains(location, version, &body(winning_commit)).await?
+            }
             (Some(_), Some(_)) => return Err(broken("one winner", "two writers won the same version")),
             // If all responses are unknown, the winner does not know that it won; that is safe unless it
             // happens every time.
@@ -71,7 +73,7 @@ fn body(writer: usize) -> Vec<u8> {
     format!("writer {writer}\n").into_bytes()
 }
 
-async fn is_there(location: &TableLocation, version: Version, expected: &[u8]) -> Result<()> {
+async fn ensure_contains(location: &TableLocation, version: Version, expected: &[u8]) -> Result<()> {
     let relative = LogPath::commit(version);
     let found = location
         .read(&relative)

@@ -11,10 +11,10 @@ use futures::{StreamExt, TryStreamExt};
 use super::reconciled::Reconciled;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::{Listing, LogFile};
-use crate::location::TableLocation;
-use crate::new_file::{Made, make};
 use crate::snapshot::Snapshot;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::new_file::{Made, make};
+use deltaic_storage::store_error::store_error;
 
 /// Maximum size of a compaction file in bytes. It is created in memory, and readers decode it in memory; use
 /// a checkpoint beyond that.

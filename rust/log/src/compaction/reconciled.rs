@@ -49,7 +49,7 @@ impl Reconciled {
     /// `CorruptLog` if the line is not an action, or if the commit has a second action of the same key;
     /// `InvalidArgument` if the surviving lines exceed the maximum size.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<()> {
-        let stands = match parse_line(line)? {
+        let survives = match parse_line(line)? {
             ActionLine::Add(add) => {
                 // A second action of one commit on a file is invalid, be it an add or a remove.
                 self.is_first(file(&add.path, add.deletion_vector.as_ref()))?
@@ -81,7 +81,7 @@ impl Reconciled {
             | ActionLine::CheckpointMetadata(_)
             | ActionLine::Other => false,
         };
-        if stands {
+        if survives {
             self.keep(line)?;
         }
         Ok(())
@@ -111,14 +111,14 @@ impl Reconciled {
 
     /// Whether no newer commit has an action with this key.
     fn is_first(&mut self, word: Word) -> Result<bool> {
-        let stands = !self.newer.contains(&word);
+        let survives = !self.newer.contains(&word);
         let what = match &word {
             Word::File(..) => "add or remove of one logical file",
             Word::Txn(_) => "txn of one application",
             Word::Domain(_) => "domainMetadata of one domain",
         };
         if self.own.insert(word) {
-            Ok(stands)
+            Ok(survives)
         } else {
             Err(twice(what))
         }

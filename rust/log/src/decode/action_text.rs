@@ -9,8 +9,8 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use crate::listing::LogFile;
-use crate::location::TableLocation;
-use crate::whole_body::ensure_arrived;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::whole_body::ensure_arrived;
 
 /// Up to this size a file is fetched completely, and in advance.
 const HELD_BYTES: u64 = 8 << 20;

@@ -16,9 +16,9 @@ use super::large_file::{LARGE_BYTES, read_cut, read_large};
 use super::line_files::batches;
 use super::line_files::unreadable;
 use super::lines::{LinesDecoder, empty_file};
-use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
-use crate::location::TableLocation;
+use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::location::TableLocation;
 
 /// Default maximum length of a line of the log in bytes.
 pub const MAX_LINE_BYTES: usize = 1 << 28;

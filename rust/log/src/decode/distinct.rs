@@ -6,7 +6,7 @@ use std::sync::Arc;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::file_batch::FileBatch;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 /// Verifies that a checkpoint contains each logical file once; the error names a duplicate. Returns a path
 /// that occurs with several deletion vectors, if any: a check of the log may continue after it.

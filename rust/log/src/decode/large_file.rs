@@ -13,10 +13,10 @@ use super::TableActions;
 use super::file_batch::{FileBatch, Span};
 use super::line_files::{batches, unreadable};
 use super::lines::{DecodedLines, LineError, LinesDecoder, empty_file};
-use crate::in_parallel::{compute, in_parallel};
 use crate::listing::LogFile;
-use crate::location::TableLocation;
-use crate::whole_body::{ensure_arrived, read_range};
+use deltaic_storage::in_parallel::{compute, in_parallel};
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::whole_body::{ensure_arrived, read_range};
 
 /// From this size on a file is read in pieces.
 pub(super) const LARGE_BYTES: u64 = 32 << 20;

@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::file_batch::{FileBatch, Span, StatisticsSource};
 use super::lines::LineBatches;
 use crate::listing::LogFile;
-use crate::store_error::store_error;
+use deltaic_storage::store_error::store_error;
 
 /// Creates the batches of a decoder with the spans of their rows.
 pub(super) fn batches(

@@ -8,16 +8,16 @@ use futures::FutureExt;
 
 use super::sound::ensure_sound;
 use super::{PostCommit, PostCommitPolicy};
-use crate::TableLocation;
 use crate::checkpoint::{
     CheckpointName, CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
 };
 use crate::checksum::keep_checksum;
 use crate::cleanup::{CleanedUp, CleanupRules, clean_up, written_at_ms};
-use crate::clock::now_ms;
 use crate::compaction::{Compacted, compact, range_due};
-use crate::fault;
 use crate::snapshot::{LoadOptions, Snapshot};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::fault;
 
 /// Maximum number of live files that are counted after every commit. Counting uses the version in the writer's memory
 /// and reads nothing; continuing from the previous checksum would cost a request and the same pass over all files,

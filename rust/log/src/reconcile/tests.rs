@@ -29,7 +29,7 @@ fn colliding(version: i64, paths: &[&str], are_adds: bool) -> Arc<FileBatch> {
     Arc::new(batch)
 }
 
-fn standing(survivors: &Survivors) -> Vec<&str> {
+fn surviving(survivors: &Survivors) -> Vec<&str> {
     let rows = survivors.live.set_indices();
     rows.map(|row| survivors.files.keys.path(row)).collect()
 }
@@ -43,13 +43,13 @@ fn files_of_one_hash_are_told_apart() -> Result<()> {
     let gone = colliding(2, &["b", "x"], false);
     // Between commits, newest first.
     let (keys, adds, removes) = NewerKeys::reconcile(&[newer.clone(), older.clone()], &[gone])?;
-    assert_eq!(standing(&adds[0]), ["d", "e"]);
-    assert_eq!(standing(&adds[1]), ["a", "c"]);
-    assert_eq!(standing(&removes[0]), ["b", "x"]);
+    assert_eq!(surviving(&adds[0]), ["d", "e"]);
+    assert_eq!(surviving(&adds[1]), ["a", "c"]);
+    assert_eq!(surviving(&removes[0]), ["b", "x"]);
     // And of a checkpoint that is older than all of them.
     let checkpoint = Survivors::all(colliding(0, &["a", "b", "x", "y"], true));
-    assert_eq!(standing(&keys.probe(&checkpoint)), ["y"]);
-    assert_eq!(standing(&keys.probe_adds(&checkpoint)?), ["y"]);
+    assert_eq!(surviving(&keys.probe(&checkpoint)), ["y"]);
+    assert_eq!(surviving(&keys.probe_adds(&checkpoint)?), ["y"]);
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use deltaic_protocol::partition::values_of_row;
 
 use super::Snapshot;
 use crate::listing::LogFile;
-use crate::location::TableLocation;
+use deltaic_storage::location::TableLocation;
 
 /// Maximum size of a version checksum. Writers omit its list of files if there are more than a few.
 const MOST_BYTES: u64 = 64 << 20;

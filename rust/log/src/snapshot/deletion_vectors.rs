@@ -6,8 +6,8 @@ use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use crate::location::without_secrets;
 use crate::reconcile::Survivors;
+use deltaic_storage::location::without_secrets;
 
 const FEATURE: &str = "deletionVectors";
 

@@ -17,7 +17,7 @@ use super::files_batch::unreadable_values;
 use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, with_partition_values};
 use super::prune::{PruneReport, Pruning};
 use super::statistics::WithStatistics;
-use crate::location::without_secrets;
+use deltaic_storage::location::without_secrets;
 
 impl Snapshot {
     /// The number of files of the table.

@@ -11,9 +11,9 @@ use super::request::Request;
 use super::{LoadOptions, Snapshot};
 use crate::decode::commits::{CommitActions, decode_commit};
 use crate::listing::LogFile;
-use crate::location::TableLocation;
 use crate::reconcile::{NewerKeys, Survivors, TableState};
 use crate::segment::LogSegment;
+use deltaic_storage::location::TableLocation;
 
 impl Snapshot {
     /// The version that results from applying a commit with these bytes to this one. File properties that only the

@@ -12,12 +12,12 @@ use tracing::Span;
 use super::Snapshot;
 use super::assemble::{Reach, from_listing};
 use super::request::{LoadOptions, Request};
-use crate::clock::Observed;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
-use crate::location::TableLocation;
 use crate::log_tail::LogTail;
 use crate::segment::{complete_checkpoints, newest_version};
+use deltaic_storage::clock::Observed;
+use deltaic_storage::location::TableLocation;
 
 /// How often a log is listed if other writers clean it up while it is read.
 const MOST_LISTINGS: usize = 5;

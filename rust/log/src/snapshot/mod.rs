@@ -35,11 +35,11 @@ pub use request::LoadOptions;
 pub use statistics::WithStatistics;
 pub(crate) use version_file::VersionFile;
 
-use crate::clock::Observed;
 use crate::decode::checkpoint::Checkpoint;
-use crate::location::TableLocation;
 use crate::reconcile::{Survivors, TableState};
 use crate::segment::LogSegment;
+use deltaic_storage::clock::Observed;
+use deltaic_storage::location::TableLocation;
 
 /// A table at one version. Immutable and cheap to clone.
 ///

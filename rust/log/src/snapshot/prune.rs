@@ -16,9 +16,9 @@ use super::Snapshot;
 use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
 use super::live::{copy_of, failed, rows_of};
 use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
-use crate::in_parallel::in_parallel;
-use crate::location::TableLocation;
 use crate::reconcile::Survivors;
+use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::location::TableLocation;
 
 /// Number of batches processed concurrently.
 const UNITS_IN_FLIGHT: usize = 4;

@@ -11,11 +11,11 @@ use super::assemble::Known;
 use super::checksum::{Agreement, read_checksum};
 use super::request::Request;
 use super::version_file::VersionFile;
-use crate::clock::{Observed, now_ms};
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};
 use crate::reconcile::{NewerKeys, Survivors};
 use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version};
+use deltaic_storage::clock::{Observed, now_ms};
 
 /// Prefix of the warning that a checkpoint was skipped.
 const PASSED_OVER: &str = "a checkpoint was passed over";
@@ -187,7 +187,7 @@ impl Snapshot {
             })
         });
         let looks = futures::future::join_all(looks).await;
-        looks.into_iter().all(|stands| stands.unwrap_or(true))
+        looks.into_iter().all(|exists| exists.unwrap_or(true))
     }
 
     /// Whether a listing from this version on shows the same table: a file that this snapshot was made from still

@@ -18,7 +18,7 @@ impl Snapshot {
     ///
     /// `VersionNotFound` if the log no longer has the version; errors of the store.
     pub(crate) async fn reopened(&self) -> Result<Option<Self>> {
-        if self.is_told_by_catalog() || !self.sources_are_gone().await? {
+        if self.is_from_catalog() || !self.sources_are_gone().await? {
             return Ok(None);
         }
         match Self::load(Arc::clone(&self.location), Some(self.version()), self.options).await {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use deltaic_protocol::{Version, features};
 
-use crate::clock::Observed;
 use crate::decode::commits::MAX_LINE_BYTES;
-use crate::location::TableLocation;
+use deltaic_storage::clock::Observed;
+use deltaic_storage::location::TableLocation;
 
 /// Options of loading a table.
 #[derive(Clone, Copy, Debug)]

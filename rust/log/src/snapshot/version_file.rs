@@ -14,7 +14,7 @@ use object_store::{Error as StoreError, ObjectStoreExt};
 
 use super::Snapshot;
 use crate::listing::{Listing, LogFile};
-use crate::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::store_error::{is_not_a_folder, store_error};
 
 /// Current state of the file that made a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Snapshot {
     }
 
     /// Whether a catalog specified the commits of this version: the listing of the folder is not authoritative then.
-    pub(crate) fn is_told_by_catalog(&self) -> bool {
+    pub(crate) fn is_from_catalog(&self) -> bool {
         self.tail == LogTail::Given
     }
 

@@ -14,11 +14,11 @@ use super::{
     Base, CommitOptions, Committed, Granularity, Operation, OperationDetails, Proposal, ReadSet, SharedFile,
     SupportCheck, UnitedVector,
 };
-use crate::clock::now_ms;
 use crate::committer::Committer;
 use crate::history::{file_time_of, timestamp_of};
-use crate::location::TableLocation;
 use crate::snapshot::{Snapshot, VersionFile};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::location::TableLocation;
 
 /// Future of the merged deletion vector of a file that two commits share.
 pub type United<'a> = Pin<Box<dyn Future<Output = Result<UnitedVector>> + Send + 'a>>;

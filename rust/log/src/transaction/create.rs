@@ -10,9 +10,9 @@ use super::new_table::configuration_of;
 use super::new_table::describe;
 use super::replace::replace;
 use super::{CommitOptions, Committed, Operation, Transaction};
-use crate::clock::now_ms;
-use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::location::TableLocation;
 
 /// Creates a table; returns `None` if one exists and [`IfExists::Ignore`] is set.
 ///

@@ -16,11 +16,11 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 use super::Base;
 use super::evidence::CommitFile;
 use crate::cleanup::SHORT_RETENTION_MS;
-use crate::clock::Observed;
 use crate::listing::Listing;
-use crate::location::TableLocation;
 use crate::segment::{complete_checkpoints, newest_version};
 use crate::snapshot::{LoadOptions, Snapshot, VersionFile};
+use deltaic_storage::clock::Observed;
+use deltaic_storage::location::TableLocation;
 
 /// A listing older than this is repeated before a proposal.
 const SEEN_LATELY_MS: i64 = 60_000;
@@ -266,7 +266,7 @@ pub(super) enum Readable {
 ///
 /// `CommitConflict` if not; errors of the store.
 pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
-    if snapshot.is_told_by_catalog() {
+    if snapshot.is_from_catalog() {
         return Ok(Readable::Yes);
     }
     let version = snapshot.version();

@@ -51,9 +51,9 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use object_store::ObjectStoreExt;
 
-use crate::location::TableLocation;
 use crate::post_commit::PostCommit;
-use crate::store_error::store_error;
+use deltaic_storage::location::TableLocation;
+use deltaic_storage::store_error::store_error;
 
 /// A successful commit.
 #[derive(Clone, Debug)]

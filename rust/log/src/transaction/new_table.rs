@@ -9,7 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use serde_json::json;
 
 use super::OperationDetails;
-use crate::clock::{new_id, now_ms};
+use deltaic_storage::clock::{new_id, now_ms};
 
 /// What to do if a table already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

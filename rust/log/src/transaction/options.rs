@@ -3,8 +3,8 @@
 use deltaic_protocol::actions::Txn;
 
 use super::{IsolationLevel, UserInfo};
-use crate::clock::Deadline;
 use crate::post_commit::PostCommitPolicy;
+use deltaic_storage::clock::Deadline;
 
 /// Options of a commit.
 ///

@@ -12,9 +12,9 @@ use super::new_table::{NewTable, configuration_of, describe};
 use super::table_operation::{Planned, PreviousAttempt, RunPolicy, TableOperation, run};
 use super::{CommitOptions, Committed, Operation, Transaction};
 use crate::checkpoint::whole_adds;
-use crate::clock::now_ms;
-use crate::location::TableLocation;
 use crate::snapshot::{LoadOptions, Snapshot};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::location::TableLocation;
 
 /// Maximum number of plans, if other writers change the table concurrently.
 const MAX_ATTEMPTS: usize = 101;

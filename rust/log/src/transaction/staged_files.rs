@@ -8,7 +8,7 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use super::{Committed, OwnerProcess};
-use crate::location::TableLocation;
+use deltaic_storage::location::TableLocation;
 
 /// Files that were written for a commit and that no version names yet. The files of other writers, which a commit may
 /// also add, are not among them.

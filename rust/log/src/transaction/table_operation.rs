@@ -11,8 +11,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::proposal::key_of;
 use super::{Committed, StagedFiles, Transaction, Vectors};
-use crate::clock::{Deadline, now_ms, pause_by_chance};
 use crate::snapshot::Snapshot;
+use deltaic_storage::clock::{Deadline, now_ms, pause_by_chance};
 
 /// Limits on the attempts of an operation.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 //! name an older one.
 
 use deltaic_log::cleanup::clean_up;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::Result;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::checkpoint_writer::Layout;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::maintenance::{HintForm, MaintenanceStep};

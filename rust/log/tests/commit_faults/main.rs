@@ -10,9 +10,9 @@ mod table;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_log::TableLocation;
 use deltaic_log::transaction::Committed;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
 

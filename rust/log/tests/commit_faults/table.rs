@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_log::clock::Deadline;
+use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, IsolationLevel, Operation, Transaction};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::Deadline;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::{Value, json};
 

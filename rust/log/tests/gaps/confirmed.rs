@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deltaic_log::Snapshot;
-use deltaic_log::clock::now_ms;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::{Committed, Proposal, create};
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
 use deltaic_testkit::own_commits::{a_new_table, an_append, append_to, commit_to, without_maintenance};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::ObjectStoreExt;

@@ -10,18 +10,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
-use deltaic_log::clock::now_ms;
 use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_log::history::history;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::store_error::store_error;
 use deltaic_log::transaction::{Committed, create};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{
     a_new_table, an_append, append_to, commit_to, log_versions, without_maintenance,

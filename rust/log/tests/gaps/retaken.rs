@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use deltaic_log::Snapshot;
 use deltaic_log::committer::{Answer, Committer, Outcome};
 use deltaic_log::post_commit::PostCommitPolicy;
-use deltaic_log::store_error::store_error;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::own_commits::{an_append, append_to, commit_to};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::ObjectStoreExt;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use deltaic_log::clock::{now_ms, with_clock};
+use deltaic_storage::clock::{now_ms, with_clock};
 use deltaic_testkit::store_clock::StoreClock;
 use deltaic_testkit::untrusted::mutation::Chance;
 

@@ -7,8 +7,8 @@ use deltaic_log::checksum::keep_checksum;
 use deltaic_log::cleanup::clean_up_now;
 use deltaic_log::compaction::compact;
 use deltaic_log::listing::Listing;
-use deltaic_log::location::TableLocation;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::location::TableLocation;
 
 use super::machine::{Machine, WRITERS, number_of};
 use super::place::{Ended, Mishap, to_version};

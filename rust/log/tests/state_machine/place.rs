@@ -4,11 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use deltaic_log::TableLocation;
 use deltaic_log::committer::{Committer, FileSystem};
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::store_error::store_error;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::hold::{Hold, HoldPoint};
 use deltaic_testkit::requests::RequestKind;

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use deltaic_log::clock::{Deadline, with_clock};
 use deltaic_log::transaction::Vectors;
 use deltaic_protocol::Result;
+use deltaic_storage::clock::{Deadline, with_clock};
 use deltaic_testkit::hold::HoldPoint;
 
 use super::commits::{Tried, described};

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use deltaic_log::clock::new_id;
-use deltaic_log::store_error::store_error;
+use deltaic_log::Snapshot;
 use deltaic_log::transaction::{SharedFile, United, UnitedVector, Vectors, unite};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{
     Bitmap, Descriptor, Place, VectorFile, name_of_file, parse_frame, z85,
 };
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::store_error::store_error;
 use object_store::ObjectStoreExt;
 
 /// Where a vector is stored.

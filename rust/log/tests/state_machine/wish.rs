@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
-use deltaic_log::clock::{new_id, now_ms};
 use deltaic_log::transaction::{DecidedBy, Operation, SupportCheck, Transaction};
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
 use deltaic_protocol::change::{Moment, change};
@@ -11,6 +10,7 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::features::{ensure_changeable, supports_for_writers};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
+use deltaic_storage::clock::{new_id, now_ms};
 
 use super::model::{File, Selection, State, Wish};
 use super::vectors::{Kept, to_vector, vectors_of};

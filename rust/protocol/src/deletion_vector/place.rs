@@ -85,8 +85,12 @@ impl<'a> Place<'a> {
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn name_of_file(id: &str) -> Result<(String, String)> {
-    let id = Uuid::try_parse(id)
-        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{id:?} is not a UUID: {error}")))?;
+    let id = Uuid::try_parse(id).map_err(|error| {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("{id:?} is not a UUID: {error}"),
+        )
+    })?;
     Ok((file_name(&id), z85::encode(id.as_bytes())))
 }
 

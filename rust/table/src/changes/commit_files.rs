@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
-use deltaic_log::changes::{CommitChanges, ToldBy, read_commits};
+use deltaic_log::changes::{ChangesFrom, CommitChanges, read_commits};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
@@ -70,11 +70,11 @@ pub async fn commit_files(
         Some(before) => Some(before.after.clone()),
         None => is_before(rows_as.version()).then(|| rows_as.configuration().clone()),
     };
-    let told_by = match options.feed {
-        true => ToldBy::Commit,
-        false => ToldBy::Adds,
+    let changes_from = match options.feed {
+        true => ChangesFrom::Commit,
+        false => ChangesFrom::Adds,
     };
-    let commits = read_commits(location, (options.first, options.last), told_by, known, load).await?;
+    let commits = read_commits(location, (options.first, options.last), changes_from, known, load).await?;
     let schema = nullable(rows_as.schema());
     let rows = Last {
         schema: &schema,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
-use deltaic_log::changes::{CommitChanges, ToldBy, read_changes};
+use deltaic_log::changes::{ChangesFrom, CommitChanges, read_changes};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
+use deltaic_storage::TableLocation;
 
 use super::feed_schema::{nullable, with_changes};
 use super::file_columns::{FileColumns, Last};
@@ -50,12 +50,12 @@ impl Changes {
         options: ChangeOptions,
         load: LoadOptions,
     ) -> Result<Self> {
-        let told_by = if options.infer {
-            ToldBy::Standing
+        let changes_from = if options.infer {
+            ChangesFrom::LiveFiles
         } else {
-            ToldBy::Commit
+            ChangesFrom::Commit
         };
-        let log = read_changes(location, options.first, options.last, told_by, load).await?;
+        let log = read_changes(location, options.first, options.last, changes_from, load).await?;
         // A column that became NOT NULL within the range may contain NULL in older files.
         let is_one = log
             .commits

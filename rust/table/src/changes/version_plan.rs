@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::changes::{ChangedFile, CommitChanges, Live, PartitionValues};
 use deltaic_protocol::actions::{Cdc, LogicalFileKey};
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
 
 use super::file_columns::{FileColumns, Last};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
@@ -218,8 +218,8 @@ fn stood(commit: &CommitChanges) -> Vec<(&ChangedFile, Option<Live>, Option<Live
     let mut found = Vec::with_capacity(commit.adds.len().saturating_add(commit.removes.len()));
     for add in &commit.adds {
         let remove = removed.remove(&LogicalFileKey::new(&add.path, None));
-        found.push(match &add.standing {
-            Some(standing) => (add, standing.before.clone(), standing.after.clone()),
+        found.push(match &add.live_files {
+            Some(live_files) => (add, live_files.before.clone(), live_files.after.clone()),
             None => {
                 let before = remove.map(|remove| remove.deletion_vector.clone());
                 (add, before, Some(add.deletion_vector.clone()))
@@ -230,8 +230,8 @@ fn stood(commit: &CommitChanges) -> Vec<(&ChangedFile, Option<Live>, Option<Live
         if removed.remove(&LogicalFileKey::new(&remove.path, None)).is_none() {
             continue;
         }
-        found.push(match &remove.standing {
-            Some(standing) => (remove, standing.before.clone(), standing.after.clone()),
+        found.push(match &remove.live_files {
+            Some(live_files) => (remove, live_files.before.clone(), live_files.after.clone()),
             None => (remove, Some(remove.deletion_vector.clone()), None),
         });
     }

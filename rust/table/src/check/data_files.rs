@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::check::diagnosis::{
     BAD_DELETION_VECTOR, DAMAGED_DATA_FILE, Diagnosis, FILE_OUTSIDE_OF_TABLE, MISSING_DATA_FILE,
     MISSING_DELETION_VECTOR, OTHER_FILE_SIZE, OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
 };
 use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Severity, Stage};
-use deltaic_log::location::without_secrets;
-use deltaic_log::parquet_file::ParquetFile;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::deletion_vector::Place as DeletionVectorPlace;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::without_secrets;
+use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::store_error::store_error;
 use futures::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -286,7 +286,10 @@ async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -
     };
     let mut found = Vec::new();
     if u64::try_from(file.size) != Ok(size) {
-        let message = format!("the file has {size} bytes, but {} according to the log", file.size);
+        let message = format!(
+            "the file has {size} bytes, but {} according to the log",
+            file.size
+        );
         found.push(here(Finding::new(&OTHER_FILE_SIZE, message).in_field("add.size")));
     }
     match rows_of(location.store(), &file.place, size).await {

@@ -4,10 +4,10 @@ mod data_files;
 
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::check::{Examination, OlderNames, Progress, check_log};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
+use deltaic_storage::TableLocation;
 
 /// The depth of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

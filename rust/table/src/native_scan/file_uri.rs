@@ -1,7 +1,7 @@
 //! The URI under which Hadoop finds a data file.
 
-use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::location::without_secrets;
 use object_store::path::Path;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -89,7 +89,7 @@ impl FileUris {
 
 #[cfg(test)]
 mod tests {
-    use deltaic_log::TableLocation;
+    use deltaic_storage::TableLocation;
 
     use super::*;
 

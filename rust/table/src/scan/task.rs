@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
-use deltaic_log::location::StorageOptions;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, Predicate, parse_predicate};
 use deltaic_protocol::row_tracking::MaterializedColumns;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 use serde::{Deserialize, Serialize};
 
 use super::rows::Rows;

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use deltaic_log::checkpoint::whole_adds;
-use deltaic_log::clock::now_ms;
 use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::features::ensure_vectors_writable;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
 use serde_json::value::RawValue;
 
 use super::TableTransaction;

@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::partition::value_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::store_error::store_error;
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;

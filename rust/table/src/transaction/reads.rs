@@ -54,7 +54,7 @@ impl TableTransaction {
     /// Protocol: *Transaction Identifiers*.
     pub fn read_app(&mut self, app_id: &str) -> Option<i64> {
         self.read.read_app_id(app_id);
-        let known = self.snapshot.current_txns(deltaic_log::clock::now_ms());
+        let known = self.snapshot.current_txns(deltaic_storage::clock::now_ms());
         known
             .into_iter()
             .find(|txn| txn.app_id == app_id)

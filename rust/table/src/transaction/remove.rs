@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use deltaic_log::checkpoint::whole_adds;
-use deltaic_log::clock::now_ms;
 use deltaic_protocol::actions::Remove;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
 
 use super::TableTransaction;
 use super::live_files::live_files;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use deltaic_log::TableLocation;
-use deltaic_log::clock::{new_id, now_ms};
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::partition::folder;
 use deltaic_protocol::path_encoding::encode_path;
 use deltaic_protocol::properties::{Codec, DataFileForm};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::{new_id, now_ms};
+use deltaic_storage::store_error::store_error;
 use object_store::buffered::BufWriter;
 use parquet::arrow::AsyncArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -162,7 +162,7 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
             return store_error(store, relative);
         }
         if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            return deltaic_log::store_error::io_error(io, relative);
+            return deltaic_storage::store_error::io_error(io, relative);
         }
     }
     Error::new(

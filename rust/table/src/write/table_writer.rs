@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
+use deltaic_log::Snapshot;
 use deltaic_log::transaction::StagedFiles;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::properties::{DataFileForm, IndexedColumns, data_file_form, indexed_columns};
 use deltaic_protocol::schema::StructType;
+use deltaic_storage::TableLocation;
 use futures::StreamExt;
 
 use super::check::Incoming;

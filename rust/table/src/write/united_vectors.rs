@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deltaic_log::TableLocation;
 use deltaic_log::transaction::{SharedFile, StagedFiles, United, UnitedVector, Vectors, unite};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 use deltaic_protocol::{Error, Result};
+use deltaic_storage::TableLocation;
 
 use super::vector_file::{VectorsWritten, write_vectors};
 use crate::read::{VectorOf, read_vectors};

@@ -2,11 +2,11 @@
 //!
 //! Protocol: *Deletion Vector File Storage Format*, *Deletion Vector Descriptor Schema*.
 
-use deltaic_log::TableLocation;
-use deltaic_log::clock::new_id;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, name_of_file};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::clock::new_id;
+use deltaic_storage::store_error::store_error;
 use object_store::{ObjectStoreExt, PutPayload};
 
 /// A vector file that was written.

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use deltaic_log::TableLocation;
-use deltaic_log::location::StorageOptions;
 use deltaic_protocol::ErrorKind;
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 
 use super::memory::{Bound, bounded};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use deltaic_log::TableLocation;
 use deltaic_log::last_checkpoint::{Hint, read_last_checkpoint};
 use deltaic_protocol::last_checkpoint::{checksum, checksums, parse_hint};
+use deltaic_storage::TableLocation;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};

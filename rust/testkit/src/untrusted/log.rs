@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use deltaic_log::Snapshot;
 use deltaic_log::check::{Examination, OlderNames, Progress, Severity, check_log};
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_storage::TableLocation;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use deltaic_log::TableLocation;
-use deltaic_log::location::StorageOptions;
 use deltaic_protocol::{Error, ErrorKind};
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
 use percent_encoding::percent_decode_str;
 
 use super::memory::{Bound, bounded};

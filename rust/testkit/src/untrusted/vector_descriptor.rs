@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use deltaic_log::TableLocation;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, DescriptorText, Place};
 use deltaic_protocol::{ErrorKind, Result};
+use deltaic_storage::TableLocation;
 
 use super::memory::bounded;
 use super::vector_bytes::{BOUND, holds, joined};

@@ -15,7 +15,7 @@ use super::allowance::Allowance;
 use super::columns::{damaged, file_actions, parquet_failed, rows_of};
 use super::parquet::{BATCH_ROWS, Batches, NO_SENSE};
 use crate::decode::ActionsFile;
-use crate::fault::caught_over_bytes;
+use deltaic_storage::fault::caught_over_bytes;
 
 /// Batches have this fraction of replay's batch size, since statistics are large.
 const SHARE: usize = 16;

@@ -16,7 +16,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::fetched_group::FetchedGroup;
 use super::levels::present;
-use crate::page_headers::Pages;
+use deltaic_storage::page_headers::Pages;
 
 /// Bytes of memory per byte of the files.
 const TIMES: u64 = 1024;

@@ -15,7 +15,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::errors::ParquetError;
 use serde::de::DeserializeOwned;
 
-use crate::store_error::store_error;
+use deltaic_storage::store_error::store_error;
 
 pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
     Error::new(
@@ -148,7 +148,10 @@ fn conform(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
                         fill_below_null(part, rows)
                     }
                     None if name.is_nullable() => Ok(new_null_array(name.data_type(), rows.len())),
-                    None => Err(damaged(format!("the column {} is missing", camel_case(name.name())))),
+                    None => Err(damaged(format!(
+                        "the column {} is missing",
+                        camel_case(name.name())
+                    ))),
                 });
             let parts = parts.collect::<Result<Vec<_>>>()?;
             let rebuilt =

@@ -13,7 +13,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::parquet_file::ParquetFile;
+use deltaic_storage::parquet_file::ParquetFile;
 
 /// The bytes of some columns of a row group.
 #[derive(Clone, Debug)]

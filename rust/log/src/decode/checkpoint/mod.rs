@@ -30,13 +30,13 @@ use super::distinct::ensure_distinct;
 use super::file_batch::FileBatch;
 use super::large_file::{LARGE_BYTES, read_large};
 use crate::decode::ActionsFile;
-use crate::in_parallel::in_parallel;
 use crate::listing::LogFile;
-use crate::location::{TableLocation, without_secrets};
-use crate::parquet_file::ParquetFile;
-use crate::refused::Refused;
 use crate::segment::CheckpointFiles;
-use crate::store_error::store_error;
+use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::location::{TableLocation, without_secrets};
+use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::refused::Refused;
+use deltaic_storage::store_error::store_error;
 
 /// The folder of the sidecars, relative to the log's folder.
 pub(crate) const SIDECARS: &str = "_sidecars";

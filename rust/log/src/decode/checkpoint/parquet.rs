@@ -26,9 +26,9 @@ use crate::decode::ActionsFile;
 use crate::decode::RowGroupPlace;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
-use crate::fault::caught_over_bytes;
-use crate::parquet_file::ParquetFile;
-use crate::store_error::store_error;
+use deltaic_storage::fault::caught_over_bytes;
+use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::store_error::store_error;
 
 /// Rows per batch: large, since a log is always read completely.
 pub(super) const BATCH_ROWS: usize = 65_536;

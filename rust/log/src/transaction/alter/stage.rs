@@ -4,10 +4,10 @@ use deltaic_protocol::Result;
 use deltaic_protocol::change::{Moment, Precondition, TableChange, change, preconditions};
 use deltaic_protocol::clustering;
 
-use crate::clock::{new_id, now_ms};
 use crate::snapshot::Snapshot;
 use crate::transaction::dropped_feature::dropped_feature;
 use crate::transaction::{Proposal, ReadSet};
+use deltaic_storage::clock::{new_id, now_ms};
 
 /// The parts of a transaction in which changes are staged.
 pub struct Staging<'a> {

@@ -13,7 +13,7 @@ impl Attempts<'_> {
     /// Verifies that a version can be proposed. Returns the winning commit if the log shows that the version is taken.
     pub(super) async fn look_before_proposal(&mut self, version: Version) -> Result<Option<Seen>> {
         // The catalog determines the versions, not the files.
-        if self.is_told_by_catalog() {
+        if self.is_from_catalog() {
             return Ok(None);
         }
         // An open proposal may be repeated without a check, unless the log may have been cleaned up since.
@@ -82,7 +82,7 @@ impl Attempts<'_> {
 
     /// Looks for a version in the log if it may have been written after a cleanup. `None` if readers see it.
     pub(super) async fn look_for(&self, version: Version) -> Result<Option<Unproved>> {
-        if self.is_told_by_catalog() || !self.continuity.needs_confirmation(self.base.table.metadata()) {
+        if self.is_from_catalog() || !self.continuity.needs_confirmation(self.base.table.metadata()) {
             return Ok(None);
         }
         let mut options = LoadOptions::default();
@@ -95,8 +95,8 @@ impl Attempts<'_> {
     }
 
     /// Whether a catalog determines which versions exist, not the files of the log.
-    pub(super) fn is_told_by_catalog(&self) -> bool {
+    pub(super) fn is_from_catalog(&self) -> bool {
         self.transaction.committer.is_gapless()
-            || (self.transaction.snapshot()).is_some_and(Snapshot::is_told_by_catalog)
+            || (self.transaction.snapshot()).is_some_and(Snapshot::is_from_catalog)
     }
 }

@@ -6,11 +6,11 @@ use deltaic_protocol::{Result, Version};
 
 use super::words::{MOST_UNANSWERED, exists, not_to_be_seen, not_utf8};
 use super::{Attempts, Seen};
-use crate::clock::{now_ms, pause};
 use crate::snapshot::LoadOptions;
 use crate::transaction::gap::Readable;
 use crate::transaction::proposal::key_of;
 use crate::transaction::{WinningCommit, modified_ms};
+use deltaic_storage::clock::{now_ms, pause};
 
 impl Attempts<'_> {
     /// Which transaction committed a version; `None` if the version does not exist.
@@ -60,7 +60,7 @@ impl Attempts<'_> {
     ///
     /// The version remains open.
     pub(super) async fn ensure_never_ours(&mut self, version: Version) -> Result<()> {
-        if self.unanswered != Some(version) || self.is_told_by_catalog() {
+        if self.unanswered != Some(version) || self.is_from_catalog() {
             return Ok(());
         }
         self.open = Some(version);

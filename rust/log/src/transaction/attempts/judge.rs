@@ -5,13 +5,13 @@ use deltaic_protocol::{Result, Version};
 
 use super::words::{describe, exists};
 use super::{Attempts, Judged, Stamped};
-use crate::clock::now_ms;
 use crate::transaction::commit_info::Provenance;
 use crate::transaction::gap::{Readable, ensure_same_table};
 use crate::transaction::{
     Attempt, IsolationLevel, UnitedVector, WinningCommit, check, follow, is_blind_append, rebase,
     stamp_in_commit_timestamp,
 };
+use deltaic_storage::clock::now_ms;
 
 impl Attempts<'_> {
     /// Whether a winning commit makes this commit unnecessary or allows it after a rebase.
@@ -26,7 +26,7 @@ impl Attempts<'_> {
         if !self.is_same_table {
             // A recreated table has a commit of this version, too.
             let readable = ensure_same_table(snapshot).await?;
-            if readable == Readable::No && !self.is_told_by_catalog() {
+            if readable == Readable::No && !self.is_from_catalog() {
                 // The winning commit may be that of a stale writer, below the first checkpoint.
                 self.continuity.list_again(snapshot, &self.base, readable).await?;
             }

@@ -17,10 +17,10 @@ use self::words::{
 };
 use super::gap::Continuity;
 use super::{Base, Committed, Proposal, Transaction, WinningCommit, time_of};
-use crate::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
 use crate::committer::Outcome;
-use crate::location::TableLocation;
 use crate::post_commit::PostCommit;
+use deltaic_storage::clock::{Deadline, new_id, now_ms, pause, pause_after_loss};
+use deltaic_storage::location::TableLocation;
 
 /// The time limit of a commit whose transaction has no deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(600);

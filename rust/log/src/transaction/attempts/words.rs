@@ -3,8 +3,8 @@
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Version};
 
-use crate::location::TableLocation;
 use crate::transaction::WinningCommit;
+use deltaic_storage::location::TableLocation;
 
 /// How often a version is proposed without a definitive response, in addition to the retries of the store's client.
 /// `max_attempts` counts lost proposals, which are normal under contention.

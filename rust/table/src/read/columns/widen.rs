@@ -40,9 +40,9 @@ pub(crate) fn widen(array: &ArrayRef, wider: &ArrowType) -> Option<Result<ArrayR
 /// Converts dates to midnight timestamps.
 fn midnights(days: &PrimitiveArray<Date32Type>) -> Result<ArrayRef, ArrowError> {
     let micros: PrimitiveArray<TimestampMicrosecondType> = days.try_unary(|day| {
-        i64::from(day).checked_mul(MICROS_A_DAY).ok_or_else(|| {
-            ArrowError::CastError(format!("the day {day} is out of the range of timestamps"))
-        })
+        i64::from(day)
+            .checked_mul(MICROS_A_DAY)
+            .ok_or_else(|| ArrowError::CastError(format!("the day {day} is out of the range of timestamps")))
     })?;
     Ok(Arc::new(micros))
 }

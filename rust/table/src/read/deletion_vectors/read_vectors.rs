@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_log::TableLocation;
-use deltaic_log::fault::caught;
-use deltaic_log::location::without_secrets;
-use deltaic_log::store_error::store_error;
-use deltaic_log::whole_body::read_what_is_there;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, check_version, unframe};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_storage::fault::caught;
+use deltaic_storage::location::without_secrets;
+use deltaic_storage::store_error::store_error;
+use deltaic_storage::whole_body::read_what_is_there;
 use futures::{StreamExt, TryStreamExt};
 
 use crate::scan::ScanTask;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_schema::{ArrowError, SchemaRef};
-use deltaic_log::parquet_file::ParquetFile;
-use deltaic_log::store_error::store_error;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::store_error::store_error;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};

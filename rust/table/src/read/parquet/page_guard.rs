@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_log::page_headers::{PageClaims, Pages};
-use deltaic_log::parquet_file::ParquetFile;
+use deltaic_storage::page_headers::{PageClaims, Pages};
+use deltaic_storage::parquet_file::ParquetFile;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parquet::arrow::arrow_reader::ArrowReaderOptions;

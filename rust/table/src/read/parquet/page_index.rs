@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_log::offset_index::is_bounded;
-use deltaic_log::parquet_file::ParquetFile;
 use deltaic_protocol::Result;
+use deltaic_storage::offset_index::is_bounded;
+use deltaic_storage::parquet_file::ParquetFile;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parquet::arrow::async_reader::{AsyncFileReader, MetadataFetch};

@@ -5,8 +5,8 @@ use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use deltaic_log::fault::caught;
 use deltaic_protocol::{Error, Result};
+use deltaic_storage::fault::caught;
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt, TryStreamExt};
 use tokio::sync::{Semaphore, mpsc};

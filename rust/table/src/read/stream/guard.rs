@@ -2,9 +2,9 @@
 
 use std::panic::AssertUnwindSafe;
 
-use deltaic_log::fault::caught_over_bytes;
-use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, ErrorKind, Version};
+use deltaic_storage::fault::caught_over_bytes;
+use deltaic_storage::location::without_secrets;
 use futures::StreamExt;
 
 use super::BatchStream;

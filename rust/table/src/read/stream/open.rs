@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
-use deltaic_log::location::without_secrets;
 use deltaic_protocol::{Error, Result};
+use deltaic_storage::location::without_secrets;
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::metadata::ParquetMetaData;

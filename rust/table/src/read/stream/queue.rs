@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use deltaic_log::fault::caught;
 use deltaic_protocol::Result;
+use deltaic_storage::fault::caught;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;

@@ -24,11 +24,12 @@ use arrow_array::{Array, OffsetSizeTrait, PrimitiveArray, RecordBatchReader, mak
 use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
+use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, NewTable, create};
-use deltaic_log::{Snapshot, TableLocation};
 use deltaic_protocol::schema::{StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind};
+use deltaic_storage::TableLocation;
 use deltaic_table::transaction::append_stream;
 use deltaic_table::write::{Incoming, validate_batch};
 use deltaic_testkit::own_commits::a_new_table;

@@ -23,7 +23,7 @@ pub enum Made {
 /// # Errors
 ///
 /// `StorageError` if the store fails; the file may or may not have been created then.
-pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Made> {
+pub async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Made> {
     let failed = |error: object_store::Error| store_error(&error, relative);
     let path = location.below(relative)?;
     // A store that has not proven to honor the condition may overwrite, so check for the file first.
@@ -31,7 +31,7 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
         .proven()
         .is_some_and(|proven| !proven.load(Ordering::Relaxed));
     if is_doubted {
-        match is_there(location.store(), &path).await {
+        match exists(location.store(), &path).await {
             Ok(true) => return Ok(Made::Before),
             Ok(false) => {}
             Err(error) => return Err(failed(error)),
@@ -46,7 +46,7 @@ pub(crate) async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8
 
 /// Creates a file unless it exists. The caller interprets errors: `AlreadyExists` may refer to our own file
 /// if the first response was lost; `sent` records whether there was an earlier request.
-pub(crate) async fn put_if_absent(
+pub async fn put_if_absent(
     store: &dyn ObjectStore,
     path: &Path,
     bytes: PutPayload,
@@ -61,7 +61,7 @@ pub(crate) async fn put_if_absent(
 }
 
 /// Whether a file exists at the path.
-pub(crate) async fn is_there(store: &dyn ObjectStore, path: &Path) -> Result<bool, object_store::Error> {
+pub async fn exists(store: &dyn ObjectStore, path: &Path) -> Result<bool, object_store::Error> {
     match store.head(path).await {
         Ok(_) => Ok(true),
         Err(object_store::Error::NotFound { .. }) => Ok(false),

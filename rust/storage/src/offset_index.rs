@@ -5,7 +5,7 @@ use crate::thrift::{Compact, LISTS, STRUCT};
 /// Whether the index lists no more pages than its bytes can encode. Each takes more than one byte.
 ///
 /// ```
-/// use deltaic_log::offset_index::is_bounded;
+/// use deltaic_storage::offset_index::is_bounded;
 ///
 /// // Field 1, a list of one struct, which has no fields.
 /// assert!(is_bounded(&[0x19, 0x1c, 0x00, 0x00]));

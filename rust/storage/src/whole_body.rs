@@ -7,7 +7,7 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, Result};
 
 /// Reads a whole file.
-pub(crate) async fn read_file(store: &dyn ObjectStore, path: &Path) -> Result<Bytes> {
+pub async fn read_file(store: &dyn ObjectStore, path: &Path) -> Result<Bytes> {
     let got = store.get(path).await?;
     let expected = got.range.end.saturating_sub(got.range.start);
     let bytes = got.bytes().await?;
@@ -16,7 +16,7 @@ pub(crate) async fn read_file(store: &dyn ObjectStore, path: &Path) -> Result<By
 }
 
 /// Reads a range that lies within the file.
-pub(crate) async fn read_range(store: &dyn ObjectStore, path: &Path, range: Range<u64>) -> Result<Bytes> {
+pub async fn read_range(store: &dyn ObjectStore, path: &Path, range: Range<u64>) -> Result<Bytes> {
     let expected = range.end.saturating_sub(range.start);
     let bytes = store.get_range(path, range).await?;
     ensure_whole(&bytes, expected, path)?;
@@ -54,7 +54,7 @@ pub(crate) fn ensure_whole(bytes: &Bytes, expected: u64, path: &Path) -> Result<
 }
 
 /// Verifies that the expected number of bytes was received, for bodies that are received in chunks.
-pub(crate) fn ensure_arrived(arrived: u64, expected: u64, path: &Path) -> Result<()> {
+pub fn ensure_arrived(arrived: u64, expected: u64, path: &Path) -> Result<()> {
     if arrived == expected {
         return Ok(());
     }

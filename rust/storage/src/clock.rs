@@ -18,7 +18,7 @@ tokio::task_local! {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use deltaic_log::clock::{now_ms, with_clock};
+/// use deltaic_storage::clock::{now_ms, with_clock};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 /// let before_ms = now_ms();
 /// let later_ms = runtime.block_on(with_clock(Arc::new(3_600_000.into()), async { now_ms() }));
@@ -66,14 +66,14 @@ impl Deadline {
 /// The time of an observation: by the wall clock, which advances while the machine is suspended, and by the
 /// monotonic clock, which is never set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Observed {
+pub struct Observed {
     wall_ms: i64,
     at: Instant,
 }
 
 impl Observed {
     /// Returns an observation made now.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         Self {
             wall_ms: now_ms(),
             at: Instant::now(),
@@ -82,7 +82,7 @@ impl Observed {
 
     /// Returns the age of the observation in milliseconds, the larger one of both clocks. After the wall
     /// clock was set back the age is unknown, so this is `i64::MAX`.
-    pub(crate) fn age_ms(self) -> i64 {
+    pub fn age_ms(self) -> i64 {
         let by_wall = now_ms().saturating_sub(self.wall_ms);
         let by_timer = i64::try_from(self.at.elapsed().as_millis()).unwrap_or(i64::MAX);
         if by_wall < 0 {
@@ -115,12 +115,12 @@ pub async fn pause_by_chance(nth: usize) {
 
 /// Waits after a lost commit attempt: a random part of 4 ms, so that writers that lost together do not
 /// collide again. With longer pauses a writer starves: it misses several commits of writers that do not wait.
-pub(crate) async fn pause_after_loss() {
+pub async fn pause_after_loss() {
     pause_by_chance(1).await;
 }
 
 /// Waits before the `nth` retry: 50 ms at first, doubling each time up to one second.
-pub(crate) async fn pause(nth: usize) {
+pub async fn pause(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     let wait = Duration::from_millis(50 << doublings);
     #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]

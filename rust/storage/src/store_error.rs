@@ -12,7 +12,7 @@ use crate::refused::Refused;
 /// Only the code and message of a response are used. Its details repeat request data, such as the string to
 /// sign or an unknown access key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cause {
+pub struct Cause {
     text: String,
     status: Option<u16>,
     code: Option<String>,
@@ -36,7 +36,7 @@ const MESSAGE: usize = 300;
 
 impl Cause {
     /// Extracts the cause of a failure.
-    pub(crate) fn of(error: &object_store::Error) -> Self {
+    pub fn of(error: &object_store::Error) -> Self {
         let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
         let mut last = String::new();
         while let Some(current) = cause {
@@ -99,7 +99,7 @@ impl Cause {
 
     /// Whether a rejected creation leaves open whether the file exists: S3 responds so during a concurrent
     /// request.
-    pub(crate) fn is_undecided(&self) -> bool {
+    pub fn is_undecided(&self) -> bool {
         self.status == Some(409) && self.code.as_deref() != Some("BlobAlreadyExists")
     }
 

@@ -15,7 +15,7 @@ use crate::fault;
 /// order. The first error aborts the remaining tasks, as does dropping the returned future.
 ///
 /// Must be called inside a runtime.
-pub(crate) async fn in_parallel<T, F>(tasks: impl IntoIterator<Item = F>, in_flight: usize) -> Result<Vec<T>>
+pub async fn in_parallel<T, F>(tasks: impl IntoIterator<Item = F>, in_flight: usize) -> Result<Vec<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
@@ -30,9 +30,7 @@ where
 }
 
 /// Runs a computation on a blocking thread of the runtime; a panic is returned as an error.
-pub(crate) async fn compute<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
+pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let work = move || catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(fault::caught()));
     Running(tokio::task::spawn_blocking(work)).await
 }

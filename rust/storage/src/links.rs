@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// File type at a path, without following symbolic links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum PathKind {
     /// A regular file.
     File,
     /// A folder.
@@ -25,13 +25,13 @@ pub(crate) enum Standing {
 }
 
 /// Returns the file type at a path, without following symbolic links.
-pub(crate) fn standing(place: &Path) -> Standing {
+pub(crate) fn path_kind(place: &Path) -> PathKind {
     match fs::symlink_metadata(place).map(|found| found.file_type()) {
-        Ok(found) if found.is_file() => Standing::File,
-        Ok(found) if found.is_dir() => Standing::Folder,
-        Ok(found) if found.is_symlink() => Standing::Link,
-        Ok(_) => Standing::Other,
-        Err(_) => Standing::Nothing,
+        Ok(found) if found.is_file() => PathKind::File,
+        Ok(found) if found.is_dir() => PathKind::Folder,
+        Ok(found) if found.is_symlink() => PathKind::Link,
+        Ok(_) => PathKind::Other,
+        Err(_) => PathKind::Nothing,
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn is_possible_time(modified: SystemTime) -> bool {
 
 /// Whether the path is a symbolic link.
 pub(crate) fn is_link(place: &Path) -> bool {
-    standing(place) == Standing::Link
+    path_kind(place) == PathKind::Link
 }
 
 /// Returns the canonical path, all links resolved; `None` if it does not exist.

@@ -6,7 +6,7 @@ use object_store::Error;
 
 /// Reason why a file is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub enum Refused {
     /// It is outside of the table.
     Outside,
     /// It is a folder, a pipe, a device or a socket.
@@ -17,7 +17,7 @@ pub(crate) enum Refused {
 
 impl Refused {
     /// Returns the refusal that caused a store failure, if any.
-    pub(crate) fn of(error: &Error) -> Option<Self> {
+    pub fn of(error: &Error) -> Option<Self> {
         let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
         while let Some(current) = cause {
             if let Some(refused) = current.downcast_ref::<Self>() {
@@ -34,7 +34,7 @@ impl fmt::Display for Refused {
         f.write_str(match self {
             Self::Outside => "a symbolic link leaves the table's folder",
             Self::NoRegularFile => "there is no regular file at this path",
-            Self::ImpossibleTime => "the file's time of modification is none that a calendar has",
+            Self::ImpossibleTime => "the file's modification time is not a valid date",
         })
     }
 }

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 
 use super::local_listing::list_local;
 use crate::links::{
-    Standing, has_possible_time, is_link, place_of_opened, real_path, remove_empty_above, standing,
+    PathKind, has_possible_time, is_link, path_kind, place_of_opened, real_path, remove_empty_above,
 };
 use crate::refused::Refused;
 use std::fmt;
@@ -92,7 +92,7 @@ impl Confined {
         Self {
             files: Arc::new(files),
             folders: Arc::new(Folders {
-                is_new: standing(&root) == Standing::Nothing,
+                is_new: path_kind(&root) == PathKind::Nothing,
                 root,
                 allowed,
                 real: OnceLock::new(),
@@ -103,18 +103,18 @@ impl Confined {
     /// Verifies by name only that a file may be opened.
     fn ensure_readable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
-        let stands = standing(&file);
-        let is_linked = stands == Standing::Link || self.folders.lead_over_a_link_to(&file);
+        let kind = path_kind(&file);
+        let is_linked = kind == PathKind::Link || self.folders.lead_over_a_link_to(&file);
         let real = if is_linked { real_path(&file) } else { None };
         if let Some(real) = &real {
             self.folders.ensure_held(real)?;
         }
-        match real.map_or(stands, |real| standing(&real)) {
-            Standing::Folder | Standing::Other => Err(Refused::NoRegularFile.into()),
-            Standing::File | Standing::Link if !has_possible_time(&file) => {
+        match real.map_or(kind, |real| path_kind(&real)) {
+            PathKind::Folder | PathKind::Other => Err(Refused::NoRegularFile.into()),
+            PathKind::File | PathKind::Link if !has_possible_time(&file) => {
                 Err(Refused::ImpossibleTime.into())
             }
-            Standing::File | Standing::Link | Standing::Nothing => Ok(()),
+            PathKind::File | PathKind::Link | PathKind::Nothing => Ok(()),
         }
     }
 

@@ -32,7 +32,7 @@ use url::Url;
 use self::confined::Confined;
 pub use self::options::StorageOptions;
 use self::resolve::{allowed_folder, without_dots};
-pub(crate) use self::sent::Sent;
+pub use self::sent::Sent;
 use self::shared::Shared;
 use self::uri::Place;
 use crate::links::is_no_regular_file;
@@ -90,7 +90,7 @@ impl TableLocation {
     /// Parses a path or URI without options. Does no I/O.
     ///
     /// ```
-    /// use deltaic_log::TableLocation;
+    /// use deltaic_storage::TableLocation;
     ///
     /// let table = TableLocation::parse("/data/my table", Vec::new())?;
     /// assert_eq!(table.uri(), "file:///data/my%20table/");
@@ -286,7 +286,7 @@ impl TableLocation {
     }
 
     /// Whether the store has proven to honor put-if-absent; `None` if it need not be verified.
-    pub(crate) fn proven(&self) -> Option<&AtomicBool> {
+    pub fn proven(&self) -> Option<&AtomicBool> {
         self.remote.as_ref().map(|remote| remote.proven.as_ref())
     }
 
@@ -307,7 +307,7 @@ impl TableLocation {
     }
 
     /// Returns a folder below the root as a separate table location.
-    pub(crate) fn folder(&self, name: &str) -> Result<Self> {
+    pub fn folder(&self, name: &str) -> Result<Self> {
         Ok(Self {
             uri: format!("{}{name}/", self.uri),
             root: self.below(name)?,
@@ -335,7 +335,7 @@ impl TableLocation {
 
     /// Whether the path exists and is not a regular file: reading a pipe would block. Always false for remote
     /// tables.
-    pub(crate) fn is_no_regular_file(&self, path: &Path) -> bool {
+    pub fn is_no_regular_file(&self, path: &Path) -> bool {
         self.file_system.is_some() && is_no_regular_file(&FilePath::new("/").join(path.as_ref()))
     }
 

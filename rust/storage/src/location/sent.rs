@@ -14,18 +14,18 @@ use super::network::Network;
 
 /// Counter of the requests that carry it. Clones share the count.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sent(Arc<AtomicUsize>);
+pub struct Sent(Arc<AtomicUsize>);
 
 impl Sent {
     /// Returns the extension for a request to be counted.
-    pub(crate) fn carried(&self) -> Extensions {
+    pub fn carried(&self) -> Extensions {
         let mut extensions = Extensions::new();
         extensions.insert(self.clone());
         extensions
     }
 
     /// Whether more than one request was sent.
-    pub(crate) fn is_again(&self) -> bool {
+    pub fn is_again(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 1
     }
 }

@@ -16,7 +16,7 @@ impl TableLocation {
     /// they fail when they are opened.
     ///
     /// ```
-    /// use deltaic_log::TableLocation;
+    /// use deltaic_storage::TableLocation;
     ///
     /// let table = TableLocation::parse("/data/t", Vec::new())?;
     /// assert!(table.ensure_places_once(["p=1/a.parquet", "p=2/a.parquet"]).is_ok());
