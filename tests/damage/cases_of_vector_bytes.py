@@ -146,13 +146,17 @@ BYTES = [
     bytes_case("with a byte-swapped magic number", struct.pack(">I", PORTABLE) + RIGHT[4:], "magic number"),
     bytes_case("that is truncated", RIGHT[:-1], "ends too early"),
     bytes_case("with a byte too many", RIGHT + b"\0", "follow its last bucket"),
-    bytes_case("of more buckets than bytes", portable([(0, ZERO)], count=2**63), str(2**63), "bytes for at most 1"),
+    bytes_case(
+        "of more buckets than bytes", portable([(0, ZERO)], count=2**63), str(2**63), "bytes for at most 1"
+    ),
     bytes_case("of one bucket too few", portable([(0, ZERO), (1, ZERO)], count=1), "follow its last bucket"),
     bytes_case("with a key whose top bit is set", portable([(1 << 31, ZERO)]), "most significant bit"),
     bytes_case("of unsorted buckets", portable([(1, ZERO), (0, ZERO)]), "do not ascend", cardinality=2),
     bytes_case("with a bucket twice", portable([(0, ZERO), (0, ZERO)]), "do not ascend", cardinality=2),
     bytes_case(
-        "of the native form with too many buckets", struct.pack("<II", NATIVE, 2**32 - 1), "bytes for at most 0"
+        "of the native form with too many buckets",
+        struct.pack("<II", NATIVE, 2**32 - 1),
+        "bytes for at most 0",
     ),
     bytes_case("of the native form with a bucket too long", native([ZERO + b"\0"]), "are not its"),
     bytes_case("of the native form that is truncated", native([ZERO])[:-1], "ends too early"),
