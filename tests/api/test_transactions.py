@@ -546,10 +546,10 @@ def test_a_commit_that_ends_in_the_middle(root: Path, ending: BaseException, tol
 @pytest.mark.parametrize(
     ("gone", "come", "match"),
     [
-        (["a"], [{}], "1 rows go and 2 rows come"),
-        (["a"], [], "1 rows go and 0 rows come"),
-        ([], [{}], "0 rows go and 2 rows come"),
-        ([], [{"stats": None}], "0 rows go and 1 files of unknown rows come"),
+        (["a"], [{}], "removed 1 rows, added 2 rows"),
+        (["a"], [], "removed 1 rows, added 0 rows"),
+        ([], [{}], "removed 0 rows, added 2 rows"),
+        ([], [{"stats": None}], "removed 0 rows, added 1 files of unknown rows"),
         (["a", "b"], [{"stats": None}], None),
         (["a", "b"], [{}], None),
     ],

@@ -134,7 +134,7 @@ FILES = [
         "in a file, of another cardinality",
         file_of(cardinality=2),
         "1 rows",
-        "says 2",
+        "2 according to the log",
         field="deletionVector.cardinality",
     ),
 ]

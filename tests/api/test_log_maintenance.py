@@ -61,7 +61,7 @@ def test_a_compaction_file_stands_for_a_range(numbers: deltaic.Table, root: Path
     assert not again.is_new
     assert rows_of(numbers) == before
     assert numbers.check().is_healthy
-    with pytest.raises(ValueError, match="no range"):
+    with pytest.raises(ValueError, match="not a range"):
         numbers.compact_log(2)
     with pytest.raises(ValueError, match="start"):
         numbers.compact_log(-1)
