@@ -125,7 +125,7 @@ def test_nulls_and_defaults(root: Path) -> None:
     assert "allowColumnDefaults" not in table.snapshot().protocol.writer_features
 
 
-def test_constraints_are_proved_by_the_rows(root: Path) -> None:
+def test_constraints_are_verified_by_the_rows(root: Path) -> None:
     """Existing rows are checked before the commit.
 
     protocol: check-constraints.1, check-constraints.3, check-constraints.5, check-constraints.9,
@@ -259,7 +259,7 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_what_is_wrong_is_said_and_nothing_is_written(
+def test_what_is_wrong_is_reported_and_nothing_is_written(
     root: Path, change: Change, error: type[Exception], says: str
 ) -> None:
     table = made(root)
@@ -269,6 +269,6 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     assert deltaic.Table(root).snapshot().version == 0
 
 
-def test_no_change_is_no_call(root: Path) -> None:
+def test_no_change_is_not_a_call(root: Path) -> None:
     with pytest.raises(ValueError, match="at least one"):
         made(root).alter()

@@ -31,7 +31,7 @@ def test_a_batch_is_there_once(root: Path) -> None:
     assert table.snapshot().app_transactions == {"nightly": 4, "hourly": 0}
 
 
-def test_a_batch_that_another_run_brought_meanwhile(root: Path) -> None:
+def test_a_batch_that_another_run_added_meanwhile(root: Path) -> None:
     ours = deltaic.Table.create(root, ROWS.schema)
     stale = deltaic.Table(root)
     rows = ROWS.to_reader()
@@ -50,7 +50,7 @@ def test_a_batch_that_another_run_brought_meanwhile(root: Path) -> None:
     assert len(list(root.glob("*.parquet"))) == 1
 
 
-def test_a_run_that_is_behind_is_told(root: Path) -> None:
+def test_a_run_that_is_after_is_reported(root: Path) -> None:
     ours = deltaic.Table.create(root, ROWS.schema)
 
     def late() -> Any:
@@ -76,7 +76,7 @@ def test_a_run_that_is_behind_is_told(root: Path) -> None:
         (("nightly", 1 << 63), ValueError),
     ],
 )
-def test_what_is_no_app_transaction(root: Path, given: Any, error: type[Exception]) -> None:
+def test_what_is_not_a_app_transaction(root: Path, given: Any, error: type[Exception]) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     with pytest.raises(error, match="app_transaction"):
         table.append(ROWS, app_transaction=given)

@@ -64,7 +64,7 @@ def test_a_table_goes_into_another_without_any_library(tmp_path: Path) -> None:
     assert rows_of(second) == ROWS
 
 
-def test_the_commit_tells_what_was_done(root: Path) -> None:
+def test_the_commit_reports_what_was_done(root: Path) -> None:
     table = deltaic.Table.create(root, SCHEMA)
     commit = table.append(as_table(), commit_info={"job": "nightly", "run": 7})
     assert commit.version == 1
@@ -84,7 +84,7 @@ def test_the_commit_tells_what_was_done(root: Path) -> None:
     assert commit.info == in_log
 
 
-def test_the_data_file_is_as_the_log_says(root: Path) -> None:
+def test_the_data_file_is_as_the_log_states(root: Path) -> None:
     deltaic.Table.create(root, SCHEMA).append(as_table())
     [add] = of_kind(root, 1, "add")
     file = root / unquote(add["path"])
@@ -280,7 +280,7 @@ def interrupted(meanwhile: Callable[[], object]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(SCHEMA, batches())
 
 
-def test_another_append_meanwhile_is_no_conflict(root: Path) -> None:
+def test_another_append_meanwhile_is_not_a_conflict(root: Path) -> None:
     table = deltaic.Table.create(root, SCHEMA)
     commit = table.append(interrupted(lambda: deltaic.Table(root).append(as_table())))
     assert commit.version == 2
@@ -382,7 +382,7 @@ def test_null_within_a_column_that_forbids_it_is_refused(root: Path, case: str, 
     assert table.snapshot().scan().to_arrow()["c"].to_pylist() == right
 
 
-def test_null_behind_a_list_that_is_null_itself_means_nothing(root: Path) -> None:
+def test_null_after_a_list_that_is_null_itself_means_nothing(root: Path) -> None:
     table = deltaic.Table.create(root, pa.schema([("c", pa.list_(not_null("element", LONG)))]))
     lists = pa.ListArray.from_arrays(
         pa.array([0, 1, 3, 4], pa.int32()), pa.array([1, None, None, 4]), mask=pa.array([False, True, False])

@@ -52,7 +52,7 @@ def test_a_bound_below_its_least_is_named(numbers: deltaic.Table, bound: str) ->
 
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("value", ["1", True, 1.0], ids=repr)
-def test_a_bound_that_is_no_number_is_named(numbers: deltaic.Table, bound: str, value: object) -> None:
+def test_a_bound_that_is_not_a_number_is_named(numbers: deltaic.Table, bound: str, value: object) -> None:
     name = bound.partition(".")[2]
     with pytest.raises(TypeError, match=f"{name} is a whole number, not {type(value).__name__}"):
         BOUNDS[bound][1](numbers, value)
@@ -86,7 +86,7 @@ PLACES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("call", PLACES)
-def test_a_path_that_is_not_text_is_said_to_be_none(call: str, tmp_path: Path) -> None:
+def test_a_path_that_is_not_text_is_reported_to_be_none(call: str, tmp_path: Path) -> None:
     name = call.partition(" ")[0]
     folder = tmp_path / os.fsdecode(b"SECRET\xff")
     for path in (folder, str(folder)):

@@ -106,7 +106,7 @@ def test_the_command_ends_with_a_code_for_each_severity(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_the_command_looks_at_the_data_when_it_is_asked(root: Path) -> None:
+def test_the_command_looks_at_the_data_when_it_is_requested(root: Path) -> None:
     next(root.glob("*.parquet")).unlink()
     assert run("check", root).returncode == 0
     done = run("check", root, "--deep")
@@ -153,7 +153,7 @@ def test_progress_is_a_line_on_stderr_that_goes_away(
 
 
 @pytest.mark.parametrize("deep", [False, True])
-def test_whoever_listens_hears_of_the_end(numbers: deltaic.Table, deep: bool) -> None:
+def test_any_client_listens_hears_of_the_end(numbers: deltaic.Table, deep: bool) -> None:
     heard: list[tuple[str, int, int]] = []
     numbers.check(deep=deep, progress=lambda *told: heard.append(told))
     assert heard[-1] == (("files", 2, 2) if deep else ("log", 3, 3))

@@ -234,7 +234,7 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
     ],
 )
 @pytest.mark.usefixtures("numbers")
-def test_what_is_wrong_is_said(root: Path, arguments: list[str], says: str) -> None:
+def test_what_is_wrong_is_reported(root: Path, arguments: list[str], says: str) -> None:
     command, *rest = arguments
     done = run(command, root, *rest)
     assert done.returncode == 1
@@ -287,7 +287,7 @@ def test_an_unsupported_table_is_named(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_reader_that_leaves_early_is_no_failure(root: Path) -> None:
+def test_a_reader_that_leaves_early_is_not_a_failure(root: Path) -> None:
     """`deltaic history … | head -n 1` on a history that is larger than a pipe buffer."""
     long = {"commitInfo": {"operation": "x" * 200_000}}
     write_commit(root, 3, long)
@@ -323,7 +323,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["changes", "t", "--from", "-3"], "argument --from: -3 is below 0"),
     ],
 )
-def test_what_is_no_count_is_named(
+def test_what_is_not_a_count_is_named(
     capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     with pytest.raises(SystemExit) as left:

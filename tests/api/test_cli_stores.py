@@ -80,7 +80,7 @@ def test_a_local_table_has_no_options(numbers: deltaic.Table, root: Path) -> Non
     ],
     ids=" ".join,
 )
-def test_a_wrong_form_is_2_and_tells_no_value(command: str, arguments: list[str]) -> None:
+def test_a_wrong_form_is_2_and_reports_no_value(command: str, arguments: list[str]) -> None:
     done = run(command, "s3://tables/t", *arguments)
     assert done.returncode == 2
     assert "usage: deltaic" in done.stderr
@@ -117,7 +117,7 @@ def test_every_command_that_takes_a_table_takes_other_roots(
     assert run(command, root, "--allowed-root").returncode == 2
 
 
-def test_probe_tells_that_a_place_is_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_probe_reports_that_a_place_is_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "kept").write_text("x")
     assert main(["probe", str(tmp_path)]) == 0
     header, *rows, verdict = capsys.readouterr().out.splitlines()

@@ -33,7 +33,7 @@ def code_when_nobody_reads(*arguments: str | Path) -> tuple[int, str]:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_huge_limit_is_no_limit(root: Path) -> None:
+def test_a_huge_limit_is_not_a_limit(root: Path) -> None:
     assert len(as_json("history", root, "--limit", HUGE)) == 3
     assert len(as_json("head", root, "-n", HUGE)) == 6
     for arguments in (["history", root, "--limit", "9" * 5000], ["show", root, "--version", HUGE]):

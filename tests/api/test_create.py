@@ -41,7 +41,7 @@ def test_a_naive_timestamp_needs_a_feature(root: Path) -> None:
     assert "timestampNtz" in protocol.writer_features
 
 
-def test_what_is_given_stands_in_the_metadata(root: Path) -> None:
+def test_what_is_given_remains_in_the_metadata(root: Path) -> None:
     table = deltaic.Table.create(
         root,
         SCHEMA,
@@ -122,7 +122,7 @@ def test_a_damaged_first_version_is_named(root: Path, left: bytes) -> None:
     assert commit_file(root, 0).read_bytes() == left
 
 
-def test_the_first_commit_says_protocol_metadata_and_who(root: Path) -> None:
+def test_the_first_commit_states_protocol_metadata_and_who(root: Path) -> None:
     deltaic.Table.create(root, SCHEMA)
     kinds = [next(iter(action)) for action in actions(root, 0)]
     assert sorted(kinds) == ["commitInfo", "metaData", "protocol"]
@@ -179,7 +179,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_written(
         ),
     ],
 )
-def test_what_is_no_schema_is_refused(root: Path, data: Any, remedy: str) -> None:
+def test_what_is_not_a_schema_is_refused(root: Path, data: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=remedy):
         deltaic.Table.create(root, data)
     assert not root.exists()
@@ -239,7 +239,7 @@ def test_a_table_with_features_is_appended_to(
     assert table.check(deep=True).is_healthy
 
 
-def test_a_property_that_asks_for_a_feature_is_not_kept(root: Path) -> None:
+def test_a_property_that_requests_a_feature_is_not_retained(root: Path) -> None:
     """The feature is listed in the protocol instead.
 
     protocol: table-features-for-new-and-existing-tables.2, table-features-for-new-and-existing-tables.3

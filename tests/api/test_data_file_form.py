@@ -45,7 +45,9 @@ def made(root: Path, rows: pa.Table = ROWS, **properties: str) -> list[Path]:
         ("none", "UNCOMPRESSED", ""),
     ],
 )
-def test_files_are_packed_as_the_table_asks(root: Path, codec: str | None, packed: str, name: str) -> None:
+def test_files_are_packed_as_the_table_requests(
+    root: Path, codec: str | None, packed: str, name: str
+) -> None:
     """protocol: beyond:parquet.1."""
     [file] = made(root, **({} if codec is None else {"parquet__compression__codec": codec}))
     columns = pq.read_metadata(file).row_group(0).to_dict()["columns"]
@@ -57,7 +59,7 @@ def test_files_are_packed_as_the_table_asks(root: Path, codec: str | None, packe
 @pytest.mark.parametrize(
     ("version", "second"), [(None, False), ("1.0.0", False), ("2.12.0", True), ("2.9.0", True)]
 )
-def test_pages_have_the_version_that_the_table_asks_for(
+def test_pages_have_the_version_that_the_table_requests(
     root: Path, version: str | None, second: bool
 ) -> None:
     """protocol: beyond:parquet.1: data page version 2 delta-encodes integers."""
@@ -70,7 +72,7 @@ def test_pages_have_the_version_that_the_table_asks_for(
 
 
 @pytest.mark.parametrize("length", [None, 0, 1, 5, 40])
-def test_texts_are_cut_where_the_table_says(root: Path, length: int | None) -> None:
+def test_texts_are_cut_where_the_table_states(root: Path, length: int | None) -> None:
     prefix = 32 if length is None else length
     texts = ["b" * 50, "c" * 50, "d\U0010ffff" * 25]
     rows = pa.table({"name": texts, "short": ["x", "y", "z"]})
@@ -91,7 +93,7 @@ def test_texts_are_cut_where_the_table_says(root: Path, length: int | None) -> N
         assert snapshot.scan(predicate=f"name = '{text}'").count() == 1
 
 
-def test_files_lie_in_folders_by_chance_where_the_table_asks(tmp_path: Path) -> None:
+def test_files_lie_in_folders_by_chance_where_the_table_requests(tmp_path: Path) -> None:
     rows = pa.table({"day": [1, 1, 2], "id": [1, 2, 3]})
     for length, written in (("1", 1), ("2", 2), (None, 2), ("40", 40)):
         root = tmp_path / str(length)
@@ -116,7 +118,7 @@ def test_folders_by_chance_differ(root: Path) -> None:
     assert len({file.parent for file in root.rglob("*.parquet")}) == 3
 
 
-def test_files_grow_as_large_as_the_table_asks(root: Path) -> None:
+def test_files_grow_as_large_as_the_table_requests(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema, properties={"delta.targetFileSize": "1 kb"})
     table.append(pa.Table.from_batches(ROWS.to_batches(max_chunksize=250)))
     assert len(list(root.rglob("*.parquet"))) == 4
@@ -171,7 +173,7 @@ def set_in_transaction(table: deltaic.Table, name: str, value: str) -> object:
 
 @pytest.mark.parametrize("verb", [create, alter, stage, set_in_transaction])
 @pytest.mark.parametrize("name", ASKING)
-def test_what_is_not_obeyed_is_said(
+def test_what_is_not_obeyed_is_reported(
     root: Path, name: str, verb: Callable[[deltaic.Table, str, str], object]
 ) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
@@ -217,7 +219,7 @@ def test_a_warning_made_an_error_does_not_undo_the_table(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_what_is_not_asked_for_is_not_spoken_of(root: Path, name: str) -> None:
+def test_what_is_not_requested_is_not_spoken_of(root: Path, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         value = "" if name.endswith("enabledFormats") else "false"

@@ -236,14 +236,14 @@ def test_arrow_writes_what_it_reads_here(days: deltaic.Table, tmp_path: Path) ->
         (lambda dataset: acero.Declaration("scan", acero.ScanNodeOptions(dataset)).to_table(), OSError),
     ],
 )
-def test_what_a_dataset_cannot_do_it_says(
+def test_what_a_dataset_cannot_do_it_states(
     days: deltaic.Table, ask: Callable[[Any], object], error: type[Exception]
 ) -> None:
     with pytest.raises(error, match=r"deltaic|Delta|schema|scan\(\)"):
         ask(days.snapshot().to_pyarrow_dataset())
 
 
-def test_errors_keep_their_class(days: deltaic.Table, root: Path) -> None:
+def test_errors_retain_their_class(days: deltaic.Table, root: Path) -> None:
     dataset = days.snapshot().to_pyarrow_dataset()
     keep_only(days.snapshot(), root, day=1)
     with pytest.raises(deltaic.CorruptData, match="a data file is missing"):

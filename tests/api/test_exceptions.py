@@ -174,7 +174,7 @@ def test_every_class_has_an_example_or_a_reason() -> None:
         for name in EXAMPLES
     ],
 )
-def test_an_example_says_what_where_and_what_to_do(root: Path, name: str) -> None:
+def test_an_example_states_what_where_and_what_to_do(root: Path, name: str) -> None:
     with pytest.raises(deltaic.DeltaicError) as caught:
         EXAMPLES[name](root)
     error = caught.value

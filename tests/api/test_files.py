@@ -124,7 +124,7 @@ def test_unusable_statistics_are_null(numbers: deltaic.Table, root: Path) -> Non
     ],
     ids=str,
 )
-def test_a_predicate_keeps_the_partitions_that_may_match(
+def test_a_predicate_retains_the_partitions_that_may_match(
     regions: deltaic.Table, predicate: str | deltaic.Expression, regions_kept: list[str | None]
 ) -> None:
     files = regions.snapshot().files(predicate).to_arrow()
@@ -151,7 +151,7 @@ def test_a_predicate_is_checked(numbers: deltaic.Table) -> None:
         numbers.snapshot().files(7)  # type: ignore[arg-type]
 
 
-def test_tombstones_say_what_was_removed(regions: deltaic.Table, root: Path) -> None:
+def test_tombstones_state_what_was_removed(regions: deltaic.Table, root: Path) -> None:
     add = next(add for add in of_kind(root, 1, "add") if add["partitionValues"]["region"] == "EU")
     remove = {"path": add["path"], "dataChange": True, "deletionTimestamp": 5, "extendedFileMetadata": True}
     remove |= {"partitionValues": add["partitionValues"], "size": add["size"]}

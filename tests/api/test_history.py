@@ -47,7 +47,7 @@ def test_the_commit_of_a_verb_is_the_one_in_the_history(numbers: deltaic.Table) 
     assert copy.deepcopy(commit) == commit
 
 
-def test_a_commit_by_another_writer_may_say_little_or_much(numbers: deltaic.Table, root: Path) -> None:
+def test_a_commit_by_another_writer_may_state_little_or_much(numbers: deltaic.Table, root: Path) -> None:
     write_commit(root, 3, {"txn": {"appId": "a", "version": 1}})
     write_commit(
         root,

@@ -63,7 +63,7 @@ print(copy.snapshot().num_rows, copy.snapshot().files().num_rows)
     ],
 )
 @pytest.mark.usefixtures("numbers")
-def test_a_missing_package_is_an_import_error_that_says_what_to_install(
+def test_a_missing_package_is_an_import_error_that_states_what_to_install(
     root: Path, tmp_path: Path, package: str, call: str
 ) -> None:
     code = f"""

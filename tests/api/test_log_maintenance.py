@@ -21,7 +21,7 @@ def rows_of(table: deltaic.Table) -> list[dict[str, Any]]:
     return deltaic.Table(table.uri).snapshot().scan().to_arrow().sort_by("id").to_pylist()
 
 
-def test_a_checkpoint_stands_for_the_commits_before_it(numbers: deltaic.Table, root: Path) -> None:
+def test_a_checkpoint_represents_the_commits_before_it(numbers: deltaic.Table, root: Path) -> None:
     before = rows_of(numbers)
     written = numbers.checkpoint()
     assert (written.version, written.is_new, written.sidecars) == (2, True, [])
@@ -50,7 +50,7 @@ def test_a_checkpoint_with_sidecars(root: Path) -> None:
         assert (root / sidecar).is_file()
 
 
-def test_a_compaction_file_stands_for_a_range(numbers: deltaic.Table, root: Path) -> None:
+def test_a_compaction_file_represents_a_range(numbers: deltaic.Table, root: Path) -> None:
     before = rows_of(numbers)
     compacted = numbers.compact_log(1)
     assert compacted is not None
@@ -95,7 +95,7 @@ def test_what_has_expired_goes_and_what_can_be_read_stays(numbers: deltaic.Table
         deltaic.Table(root).snapshot(version=1)
 
 
-def test_a_table_that_keeps_its_log(root: Path) -> None:
+def test_a_table_that_retains_its_log(root: Path) -> None:
     schema = pa.schema([("id", pa.int64())])
     table = deltaic.Table.create(root, schema, properties={"delta.enableExpiredLogCleanup": "false"})
     told = table.clean_up()
@@ -112,7 +112,7 @@ def test_no_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("then", ["nothing", "an append"])
 @pytest.mark.parametrize("checkpoints", [0, 1])
-def test_who_holds_a_table_sees_it_whole_behind_a_cleanup(root: Path, checkpoints: int, then: str) -> None:
+def test_who_holds_a_table_sees_it_whole_after_a_cleanup(root: Path, checkpoints: int, then: str) -> None:
     """If log files that a handle would read lazily were deleted, it reads the log again."""
     properties = {"delta.logRetentionDuration": "interval 1 days", "delta.enableDeletionVectors": "true"}
     deltaic.Table.create(root, pa.schema([("id", pa.int64())]), properties=properties)

@@ -51,7 +51,7 @@ def kind_of(column: str, **fields: pa.DataType) -> dict[str, pa.DataType]:
     return {**CHECKPOINT_COLUMNS, column: pa.struct(kinds)}
 
 
-def test_parts_of_two_writers_are_no_checkpoint(root: Path) -> None:
+def test_parts_of_two_writers_are_not_checkpoint(root: Path) -> None:
     """Regression: the parts were read as one checkpoint, with one file twice and another missing."""
     table = HandmadeTable(root)
     table.create(*(add(name) for name in "abcd"))
@@ -140,7 +140,7 @@ def test_text_without_its_mark_is_text(root: Path, column: str, fields: list[str
     ],
     ids=["least", "greatest"],
 )
-def test_bounds_that_stand_twice_are_no_bounds(root: Path, bounds: str) -> None:
+def test_bounds_that_remain_twice_are_not_bounds(root: Path, bounds: str) -> None:
     """Regression: the last of two bounds was used, so that a file that may contain the row was pruned."""
     table = HandmadeTable(root)
     table.create(add("twice", stats=f'{{"numRecords":1,{bounds}}}'))
@@ -149,7 +149,7 @@ def test_bounds_that_stand_twice_are_no_bounds(root: Path, bounds: str) -> None:
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")], ids=["tight", "spaced"])
 @pytest.mark.parametrize("second", ["null", '{"a":"2"}'])
-def test_tags_that_stand_twice_are_corrupt(root: Path, separators: tuple[str, str], second: str) -> None:
+def test_tags_that_remain_twice_are_corrupt(root: Path, separators: tuple[str, str], second: str) -> None:
     """Regression: two parsers disagreed on duplicate tags, depending on the whitespace of the line."""
     table = HandmadeTable(root)
     table.create()

@@ -72,7 +72,7 @@ def assert_tells_of_no_other_file(snapshot: deltaic.Snapshot) -> None:
         assert row["path"] in paths(snapshot, f"id = {row['path']}")
 
 
-def test_a_checkpoint_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:
+def test_a_checkpoint_that_was_replaced_lends_no_client_its_statistics(root: Path) -> None:
     """Regression: statistics of the new checkpoint were applied to the old files and pruned live files."""
     table = HandmadeTable(root)
     table.create()
@@ -85,7 +85,7 @@ def test_a_checkpoint_that_was_replaced_lends_nobody_its_statistics(root: Path) 
     assert_tells_of_no_other_file(snapshot)
 
 
-def test_a_commit_that_was_replaced_lends_nobody_its_statistics(root: Path) -> None:
+def test_a_commit_that_was_replaced_lends_no_client_its_statistics(root: Path) -> None:
     """Regression: offsets of the old commit's statistics were read from the new commit."""
     table = HandmadeTable(root)
     table.create(*adds(range(20)))
@@ -96,7 +96,7 @@ def test_a_commit_that_was_replaced_lends_nobody_its_statistics(root: Path) -> N
     assert_tells_of_no_other_file(snapshot)
 
 
-def test_a_checkpoint_that_was_replaced_lends_nobody_its_tombstones(root: Path) -> None:
+def test_a_checkpoint_that_was_replaced_lends_no_client_its_tombstones(root: Path) -> None:
     """Regression: tombstones are read lazily; the old snapshot returned those of the new checkpoint."""
     table = HandmadeTable(root)
     table.create()
@@ -112,7 +112,7 @@ def test_a_checkpoint_that_was_replaced_lends_nobody_its_tombstones(root: Path) 
     assert sorted(found) == [f"old{number:09}" for number in range(TOMBSTONES)]
 
 
-def test_a_table_made_anew_with_a_commit_of_the_same_size_and_time(root: Path) -> None:
+def test_a_table_recreated_with_a_commit_of_the_same_size_and_time(root: Path) -> None:
     """Regression: a refresh compared only size and time of the newest commit and kept the dropped files."""
     table = HandmadeTable(root)
     table.create(add("a"))
@@ -129,7 +129,7 @@ def test_a_table_made_anew_with_a_commit_of_the_same_size_and_time(root: Path) -
     assert paths(snapshot.refresh()) == paths(opened(table)) == ["b", "x", "z"]
 
 
-def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_behind_it(root: Path) -> None:
+def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_after_it(root: Path) -> None:
     """Regression: opening starts at the checkpoint and skips the commit; the refresh read it and failed."""
     table = HandmadeTable(root)
     table.create(add("a"))
@@ -142,7 +142,7 @@ def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_behind_it(root: Pa
     assert paths(refreshed) == paths(opened(table)) == ["a", "b", "c"]
 
 
-def test_what_was_said_of_an_older_checksum_is_not_said_again(root: Path) -> None:
+def test_what_was_reported_of_an_older_checksum_is_not_reported_again(root: Path) -> None:
     """Regression: the refresh kept all warnings, as if they were about the new version."""
     table = HandmadeTable(root)
     table.create(add("a"))
@@ -154,7 +154,7 @@ def test_what_was_said_of_an_older_checksum_is_not_said_again(root: Path) -> Non
     assert list(snapshot.refresh().warnings) == list(opened(table).warnings) == []
 
 
-def test_a_hint_that_was_mended_is_not_warned_of_again(root: Path) -> None:
+def test_a_hint_that_was_repaired_is_not_warned_of_again(root: Path) -> None:
     """Regression: the refresh kept the warning about a hint that no longer exists."""
     table = HandmadeTable(root)
     table.create(add("a"))
@@ -234,7 +234,7 @@ def test_each_file_has_the_statistics_that_it_has(root: Path) -> None:
     assert paths(snapshot, "id = 9") == ["neither"]
 
 
-def test_structs_that_say_less_than_the_text_do_not_hide_it(root: Path) -> None:
+def test_structs_that_state_less_than_the_text_do_not_hide_it(root: Path) -> None:
     """Regression: a struct with only `numRecords` was used, and the bounds in `stats` were not."""
     rows = [
         add(str(number), stats=json.dumps(parsed(number)), stats_parsed={"numRecords": number})

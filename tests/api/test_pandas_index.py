@@ -56,7 +56,7 @@ KEPT = {
 
 @WAYS
 @pytest.mark.parametrize("index", KEPT)
-def test_an_index_that_is_a_column_of_the_table_is_kept(root: Path, write: Write, index: str) -> None:
+def test_an_index_that_is_a_column_of_the_table_is_retained(root: Path, write: Write, index: str) -> None:
     frame = KEPT[index]
     before = frame.copy()
     table = deltaic.Table.create(root, SCHEMA)
@@ -159,7 +159,7 @@ def test_a_table_made_from_the_schema_of_a_frame(tmp_path: Path) -> None:
     assert rows["__index_level_0__"].to_pylist() == [0, 1, 4, 9]
 
 
-def test_a_subclass_and_polars_are_no_exception(root: Path) -> None:
+def test_a_subclass_and_polars_are_not_exception(root: Path) -> None:
     class Frame(pd.DataFrame):
         pass
 
@@ -169,7 +169,7 @@ def test_a_subclass_and_polars_are_no_exception(root: Path) -> None:
     assert table.snapshot().scan().to_arrow().to_pylist() == ROWS * 2
 
 
-def test_a_range_does_not_stand_in_for_a_column_of_its_name(root: Path) -> None:
+def test_a_range_does_not_remain_in_for_a_column_of_its_name(root: Path) -> None:
     """`rename_axis` names the default range index; the values are in the column."""
     frame = pd.DataFrame({"event_id": [10, 11], "x": [1, 2]}).rename_axis("event_id")
     table = deltaic.Table.create(root, SCHEMA)

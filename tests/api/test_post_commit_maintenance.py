@@ -58,7 +58,7 @@ def test_none_of_it(root: Path) -> None:
     assert table.snapshot().version == 4
 
 
-def test_none_of_it_behind_a_replaced_table(root: Path) -> None:
+def test_none_of_it_after_a_replaced_table(root: Path) -> None:
     properties = {"delta.checkpointInterval": "1"}
     for _ in range(2):
         deltaic.Table.create(root, SCHEMA, upkeep=False, properties=properties, if_exists="replace")
@@ -113,7 +113,7 @@ def spoiled(root: Path) -> deltaic.Table:
     return table
 
 
-def test_what_fails_is_told_and_the_commit_stands(root: Path) -> None:
+def test_what_fails_is_reported_and_the_commit_remains(root: Path) -> None:
     table = spoiled(root)
     with pytest.warns(
         deltaic.DeltaicWarning,
@@ -134,7 +134,7 @@ def test_what_fails_is_told_and_the_commit_stands(root: Path) -> None:
     assert (root / "_delta_log" / "_last_checkpoint").is_file()
 
 
-def test_whoever_makes_errors_of_warnings_still_has_the_commit(root: Path) -> None:
+def test_any_client_makes_errors_of_warnings_still_has_the_commit(root: Path) -> None:
     table = spoiled(root)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -148,7 +148,7 @@ def test_a_commit_of_the_history_has_no_warnings(root: Path) -> None:
     assert [commit.warnings for commit in table.history()] == [()]
 
 
-def test_upkeep_is_on_by_default(root: Path) -> None:
+def test_maintenance_is_on_by_default(root: Path) -> None:
     table = deltaic.Table.create(root, SCHEMA)
     table.append(pa.table({"id": [1]}))
     table.append(pa.table({"id": [2]}), upkeep=False)

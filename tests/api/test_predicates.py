@@ -120,7 +120,7 @@ def test_a_name_is_quoted(name: str, sql: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b", "``", "`a`b"])
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_what_is_not_a_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="column name"):
         col(name)
 
@@ -140,7 +140,7 @@ def test_what_is_no_name_is_refused(name: str) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_value_is_a_type_error(value: object) -> None:
+def test_what_is_not_a_value_is_a_type_error(value: object) -> None:
     with pytest.raises(TypeError, match="cannot be used in a predicate"):
         operator.eq(A, value)
 
@@ -163,14 +163,14 @@ def test_an_escape_is_one_character() -> None:
         A.like(5)  # type: ignore[arg-type]
 
 
-def test_none_says_what_to_write_instead() -> None:
+def test_none_states_what_to_write_instead() -> None:
     with pytest.raises(TypeError, match=r"is_null\(\)"):
         operator.eq(A, None)
     with pytest.raises(TypeError, match=r"is_not_null\(\)"):
         operator.ne(A, None)
 
 
-def test_and_or_not_say_what_to_write_instead() -> None:
+def test_and_or_not_state_what_to_write_instead() -> None:
     for wrong in (
         lambda: (A == 1) and (B == 2),
         lambda: (A == 1) or (B == 2),
@@ -198,6 +198,6 @@ def test_it_cannot_be_hashed_or_iterated() -> None:
         A.is_in("abc")
 
 
-def test_what_is_no_condition_is_refused_by_a_scan(numbers: deltaic.Table) -> None:
+def test_what_is_not_a_condition_is_refused_by_a_scan(numbers: deltaic.Table) -> None:
     with pytest.raises(TypeError, match="SQL text"):
         numbers.snapshot().scan(predicate=True)  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ def test_something_else_where_the_next_commit_should_be(three: deltaic.Table, ro
         {"operationMetrics": {"numFiles": "9" * 5000}},
     ],
 )
-def test_a_strange_commit_info_is_no_untyped_error(
+def test_a_strange_commit_info_is_not_a_untyped_error(
     three: deltaic.Table, root: Path, info: dict[str, object]
 ) -> None:
     text = json.dumps({"commitInfo": info}).replace('"[', "[").replace(']"', "]")
@@ -178,7 +178,7 @@ def test_an_option_that_no_request_can_carry_is_named(option: str, value: str) -
 @pytest.mark.parametrize(
     "uri", ["s3:/bucket/t", "S3A:bucket/t", "dbfs:/t", "memory:x", "memory://u:secret@b"]
 )
-def test_a_place_that_is_nearly_a_stores_is_no_folder(uri: str) -> None:
+def test_a_place_that_is_nearly_a_stores_is_not_a_folder(uri: str) -> None:
     with pytest.raises(ValueError, match=r"store|memory|not a URI") as caught:
         deltaic.Table(uri)
     assert "secret" not in str(caught.value)

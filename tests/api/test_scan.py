@@ -22,7 +22,7 @@ def ids(data: pa.Table) -> list[int]:
     return sorted(data["id"].to_pylist())
 
 
-def test_columns_come_in_the_order_asked_for(regions: deltaic.Table) -> None:
+def test_columns_come_in_the_order_requested(regions: deltaic.Table) -> None:
     snapshot = regions.snapshot()
     assert snapshot.scan().to_arrow().column_names == ["region", "id"]
     assert snapshot.scan(["id", "region"]).to_arrow().column_names == ["id", "region"]
@@ -88,7 +88,7 @@ def test_a_wrong_number_is_refused(numbers: deltaic.Table, wrong: dict[str, int]
         numbers.snapshot().scan(**wrong)  # type: ignore[arg-type]
 
 
-def test_rows_go_anywhere_and_each_time_anew(regions: deltaic.Table) -> None:
+def test_rows_go_anywhere_and_each_time_again(regions: deltaic.Table) -> None:
     scan = regions.snapshot().scan()
     arrow = scan.to_arrow()
     assert ids(arrow) == ids(scan.to_arrow()) == [1, 2, 3, 4, 5, 6]
@@ -98,7 +98,7 @@ def test_rows_go_anywhere_and_each_time_anew(regions: deltaic.Table) -> None:
     assert duckdb.connect().from_arrow(scan).aggregate("sum(id)").fetchall() == [(21,)]
 
 
-def test_an_empty_result_keeps_its_columns(numbers: deltaic.Table) -> None:
+def test_an_empty_result_retains_its_columns(numbers: deltaic.Table) -> None:
     scan = numbers.snapshot().scan(predicate="id > 100")
     assert scan.to_arrow() == numbers.snapshot().schema.to_arrow().empty_table()
     assert scan.to_polars().columns == ["id", "name"]
@@ -195,13 +195,13 @@ def test_a_pickled_task_is_whole(regions: deltaic.Table) -> None:
         assert task.path in repr(task)
 
 
-def test_bytes_that_are_no_task_are_refused() -> None:
+def test_bytes_that_are_not_task_are_refused() -> None:
     for data in (b"", b"{}", b"\x80nonsense"):
         with pytest.raises(ValueError, match="not a scan task"):
             deltaic._rust.ScanTask.from_bytes(data)
 
 
-def test_a_task_keeps_its_version(numbers: deltaic.Table, root: Path) -> None:
+def test_a_task_retains_its_version(numbers: deltaic.Table, root: Path) -> None:
     tasks = numbers.snapshot(version=1).scan().tasks()
     numbers.append(pa.table({"id": [6], "name": ["six"]}))
     set_commit_time(root, 1, 0)
@@ -222,7 +222,7 @@ def test_a_scan_is_read_by_many_threads_at_once(numbers: deltaic.Table) -> None:
     assert found == [[2, 3, 4, 5]] * 40
 
 
-def test_behind_an_arrow_stream_the_error_keeps_its_text(numbers: deltaic.Table, root: Path) -> None:
+def test_after_an_arrow_stream_the_error_retains_its_text(numbers: deltaic.Table, root: Path) -> None:
     [add] = of_kind(root, 1, "add")
     (root / add["path"]).unlink()
     with pytest.raises(pa.ArrowException) as caught:

@@ -128,7 +128,7 @@ def test_a_task_of_fields_can_be_sent(numbers: deltaic.Table) -> None:
     assert again.read().read_all().to_pylist() == [{"place": {"city": "c3"}}]
 
 
-def test_a_task_says_what_its_partition_leaves_of_the_predicate(regions: deltaic.Table) -> None:
+def test_a_task_states_what_its_partition_leaves_of_the_predicate(regions: deltaic.Table) -> None:
     tasks = regions.snapshot().scan(predicate="region = 'EU' AND id > 3 OR region = 'US' AND id < 3").tasks()
     left = {task.predicate for task in tasks}
     assert left <= {"`id` > 3", "id > 3", "`id` < 3", "id < 3"}
@@ -169,7 +169,7 @@ def test_batches_of_large_rows_have_fewer(tmp_path: Path) -> None:
     assert [batch.num_rows for batch in whole] == [1000]
 
 
-def test_a_column_that_does_not_fit_is_told_and_not_passed_over(tmp_path: Path) -> None:
+def test_a_column_that_does_not_fit_is_reported_and_not_passed_over(tmp_path: Path) -> None:
     table = deltaic.Table.create(tmp_path / "misfit", pa.schema([("c", pa.int64())]))
     data = pa.table({"c": [{"a": 1, "b": 2}]})
     pq.write_table(data, tmp_path / "misfit" / "part.parquet")

@@ -84,7 +84,7 @@ def test_partitions_and_statistics_rule_out_together(
         assert f" 7 in all, {after_partitions} after partitions, {len(kept)} after statistics" in told
 
 
-def test_without_partition_columns_constants_are_seen(tmp_path: Path) -> None:
+def test_without_partition_columns_constants_are_observed(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "plain")
     table.commit(protocol(), metadata(), add("a"))
     snapshot = deltaic.Table(table.root).snapshot()

@@ -82,7 +82,7 @@ def test_a_time_without_zone_is_refused(hourly: deltaic.Table, when: str | datet
 
 
 @pytest.mark.parametrize("when", ["yesterday", "", "Z"])
-def test_what_is_no_time_is_refused(hourly: deltaic.Table, when: str) -> None:
+def test_what_is_not_a_time_is_refused(hourly: deltaic.Table, when: str) -> None:
     with pytest.raises(ValueError, match="ISO 8601"):
         hourly.snapshot(timestamp=when)
 
@@ -154,7 +154,7 @@ def test_refresh_follows_removes_and_metadata(numbers: deltaic.Table, root: Path
     assert snapshot.tombstones().num_rows == 0
 
 
-def test_a_table_made_anew_at_the_same_place_is_not_mixed_up(numbers: deltaic.Table, root: Path) -> None:
+def test_a_table_recreated_at_the_same_place_is_not_mixed_up(numbers: deltaic.Table, root: Path) -> None:
     assert numbers.snapshot().num_rows == 6
     shutil.rmtree(root)
     again = deltaic.Table.create(root, pa.schema([("other", pa.float64())]))
@@ -182,7 +182,7 @@ def test_features_and_properties_are_as_in_the_log(numbers: deltaic.Table, root:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_rows_are_unknown_when_one_file_does_not_say(root: Path) -> None:
+def test_rows_are_unknown_when_one_file_does_not_state(root: Path) -> None:
     [add] = of_kind(root, 2, "add")
     lines = [action for action in actions(root, 2) if "add" not in action]
     del add["stats"]
@@ -194,7 +194,7 @@ def test_rows_are_unknown_when_one_file_does_not_say(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_held_snapshot_does_not_look_for_rows_that_no_file_says(root: Path) -> None:
+def test_a_held_snapshot_does_not_look_for_rows_that_no_file_states(root: Path) -> None:
     """Its log files have been cleaned up since, without effect: they did not contain `numRecords`."""
     for version in (1, 2):
         lines = actions(root, version)

@@ -162,5 +162,5 @@ def test_partition_columns_have_no_statistics(root: Path) -> None:
     assert stats["nullCount"] == {"id": 0}
 
 
-def test_bounds_are_said_to_be_tight(root: Path) -> None:
+def test_bounds_are_reported_to_be_tight(root: Path) -> None:
     assert written(root, pa.table({"id": [1]})).get("tightBounds", True) is True

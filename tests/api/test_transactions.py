@@ -122,7 +122,7 @@ def test_what_was_read_decides(root: Path) -> None:
     ("isolation", "conflicts"),
     [(None, True), ("Serializable", True), ("WriteSerializable", False), ("SnapshotIsolation", False)],
 )
-def test_isolation_is_asked_for(root: Path, isolation: Any, conflicts: bool) -> None:
+def test_isolation_is_requested(root: Path, isolation: Any, conflicts: bool) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     table.append(ROWS)
 
@@ -283,7 +283,7 @@ def test_what_it_shows(root: Path) -> None:
         ({"app_transaction": ("", 1)}, ValueError),
     ],
 )
-def test_what_is_no_option(root: Path, options: dict[str, Any], error: type[Exception]) -> None:
+def test_what_is_not_a_option(root: Path, options: dict[str, Any], error: type[Exception]) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     with pytest.raises(error):
         table.transaction(**options)
@@ -297,7 +297,7 @@ def counted(table: deltaic.Table) -> int:
     return count
 
 
-def test_a_function_is_run_again_behind_a_conflict(root: Path) -> None:
+def test_a_function_is_run_again_after_a_conflict(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     table.append(pa.table({"id": [0]}))
     others = [deltaic.Table(root), deltaic.Table(root)]
@@ -480,7 +480,7 @@ def test_a_file_counts_by_where_its_path_leads(root: Path, spelling: str) -> Non
     assert ids(root) == [7, 8]
 
 
-def test_a_file_of_the_log_is_no_data(root: Path) -> None:
+def test_a_file_of_the_log_is_not_a_data(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     path = "_delta_log/00000000000000000000.json"
     size = (root / path).stat().st_size
@@ -500,7 +500,7 @@ def test_one_file_of_two_transactions(root: Path) -> None:
     assert ids(root) == [8]
 
 
-def test_rows_in_other_files_are_no_change_of_data(root: Path) -> None:
+def test_rows_in_other_files_are_not_change_of_data(root: Path) -> None:
     # protocol: add-file-and-remove-file.10, add-file-and-remove-file.14,
     # writer-requirements-for-row-tracking.32
     table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableRowTracking": "true"})
@@ -568,7 +568,7 @@ def test_rows_neither_come_nor_go_without_a_change_of_data(
     assert table.snapshot().version == (2 if match else 3)
 
 
-def test_a_change_feed_tells_what_came_and_went(root: Path) -> None:
+def test_a_change_feed_reports_what_came_and_went(root: Path) -> None:
     """Rows are not updated in place, so that no change data files are required.
 
     protocol: writer-requirements-for-addcdcfile.2

@@ -362,7 +362,7 @@ def test_files_take_them_too(snapshot: deltaic.Snapshot) -> None:
         assert sorted(snapshot.files(expression).to_arrow()["path"].to_pylist()) == expected
 
 
-def test_another_object_is_no_predicate(snapshot: deltaic.Snapshot) -> None:
+def test_another_object_is_not_a_predicate(snapshot: deltaic.Snapshot) -> None:
     for wrong in (5, ["p = 1"], pl.Series([True]), pa.scalar(True)):
         with pytest.raises(TypeError, match="a predicate is SQL text, an expression of"):
             snapshot.scan(predicate=wrong)  # type: ignore[arg-type]
@@ -405,7 +405,7 @@ def test_names_are_taken_as_they_are(tmp_path: Path) -> None:
             assert snapshot.scan([name], expression).to_arrow()[name].to_pylist() == [place]
 
 
-def test_bytes_that_are_no_expression_are_an_error(snapshot: deltaic.Snapshot) -> None:
+def test_bytes_that_are_not_expression_are_an_error(snapshot: deltaic.Snapshot) -> None:
     schema = snapshot.schema.to_arrow()
     whole = (ds.field("m") > Decimal("1.25")) & ds.field("s").isin(["a"])
     data = bytes(whole.to_substrait(schema, allow_arrow_extensions=True))
@@ -428,7 +428,7 @@ def is_read(data: bytes) -> bool:
     return True
 
 
-def test_nobody_is_imported_who_is_not_there_yet(tmp_path: Path) -> None:
+def test_no_client_is_imported_who_is_not_there_yet(tmp_path: Path) -> None:
     edge_table(tmp_path / "table")
     code = """
 import sys, deltaic

@@ -133,7 +133,7 @@ def test_a_partition_value_comes_back_as_it_went_in(root: Path, name: str) -> No
     assert back.column("value").to_pylist() == values
 
 
-def test_a_scan_can_be_asked_for_large_text(numbers: deltaic.Table) -> None:
+def test_a_scan_can_be_requested_large_text(numbers: deltaic.Table) -> None:
     wanted = pa.schema([("id", pa.int64()), ("name", pa.large_string())])
     scan = numbers.snapshot().scan()
     reader = pa.RecordBatchReader.from_stream(scan, schema=wanted)

@@ -74,7 +74,7 @@ def test_a_wrong_answer_is_not_timed_and_no_page_is_written(tmp_path: Path) -> N
     assert not page.exists()
 
 
-def test_the_page_has_every_figure_and_keeps_the_requests(tmp_path: Path) -> None:
+def test_the_page_has_every_figure_and_retains_the_requests(tmp_path: Path) -> None:
     need_peers()
     page, figures = tmp_path / "page.md", tmp_path / "figures.json"
     marks = ["<!-- requests: kept when the page is rewritten -->", "<!-- /requests -->"]

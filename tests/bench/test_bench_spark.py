@@ -29,7 +29,7 @@ def program(text: str, *arguments: str) -> str:
     return done.stdout
 
 
-def test_both_ways_to_the_smallest_tables_agree_and_stand_in_the_page(tmp_path: Path) -> None:
+def test_both_ways_to_the_smallest_tables_agree_and_remain_in_the_page(tmp_path: Path) -> None:
     """Each in a separate JVM; a wrong answer would exit with 1 and leave the page unchanged."""
     pytest.importorskip("pyspark", reason="missing: PySpark")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
@@ -85,7 +85,7 @@ def test_a_section_of_the_page_is_replaced_and_the_others_stay() -> None:
     program(text)
 
 
-def test_the_other_benchmarks_keep_the_section_of_spark() -> None:
+def test_the_other_benchmarks_retain_the_section_of_spark() -> None:
     text = (
         "from report import page\n"
         "before = '# Benchmarks\\n\\n## data\\n\\nold\\n\\n## Spark\\n\\nkept\\n\\n## Others\\n\\nx\\n'\n"

@@ -111,7 +111,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("what", VERBS)
-def test_a_child_is_told_that_the_transaction_is_its_parents(root: Path, what: str) -> None:
+def test_a_child_is_reported_that_the_transaction_is_its_parents(root: Path, what: str) -> None:
     said = run(block(f"say(forked(lambda: error_of(lambda: {VERBS[what]})))"), str(root))
     assert said[0].startswith("ValueError: The transaction belongs to process ")
     assert "hint: call table.transaction() in this process" in "\n".join(said)
@@ -210,7 +210,7 @@ say(queue.get().splitlines()[0])"""
     ["sys.exit(7)", "raise RuntimeError('broken')", "os._exit(7)", "return"],
 )
 @pytest.mark.parametrize("verb", ["table.append(source)", "transact()"])
-def test_a_fork_while_rows_are_asked_for(root: Path, verb: str, end: str) -> None:
+def test_a_fork_while_rows_are_requested(root: Path, verb: str, end: str) -> None:
     """The input forks: the child has no writer thread, so it must end, and delete nothing."""
     said = run(
         f"""{BEFORE}

@@ -126,7 +126,7 @@ def test_links_that_stay_inside_are_fine(place: Place) -> None:
     assert place.read() == [1, 2]
 
 
-def test_the_root_may_be_a_link_and_may_be_led_elsewhere(place: Place, tmp_path: Path) -> None:
+def test_the_root_may_be_a_link_and_may_be_directed_elsewhere(place: Place, tmp_path: Path) -> None:
     other = tmp_path / "other"
     deltaic.Table.create(other, SCHEMA).append(pa.table({"id": [2]}))
     link = tmp_path / "current"
@@ -140,7 +140,7 @@ def test_the_root_may_be_a_link_and_may_be_led_elsewhere(place: Place, tmp_path:
 
 @pytest.mark.parametrize("at", ["_delta_log/loop", "_delta_log/_sidecars/loop", "loop", "x=1"])
 @pytest.mark.parametrize("leads_to", [".", "..", "{root}", "{outside}", "itself", "/", "nowhere"])
-def test_other_links_are_nobody_s_business(place: Place, at: str, leads_to: str) -> None:
+def test_other_links_are_no_client_s_business(place: Place, at: str, leads_to: str) -> None:
     """Listing the folder neither loops nor leaves the table."""
     link = place.root / at
     link.parent.mkdir(exist_ok=True)

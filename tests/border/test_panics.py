@@ -32,7 +32,7 @@ class Stream:
 
 
 @pytest.mark.parametrize("at", ["call", "wait"])
-def test_a_call_that_breaks_off_says_where(at: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_call_that_breaks_off_states_where(at: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(deltaic.InternalError, match="Internal error in deltaic") as caught:
         _rust.provoke(at)
     error = caught.value
@@ -45,14 +45,14 @@ def test_a_call_that_breaks_off_says_where(at: str, capfd: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("at", ["task", "blocking"])
-def test_what_breaks_off_where_nobody_looks_is_noted(at: str, root: Path) -> None:
+def test_what_breaks_off_where_no_client_looks_is_noted(at: str, root: Path) -> None:
     panic_watch.fresh()
     _rust.provoke(at)
     assert [place.startswith(PLACE) for place in panic_watch.fresh()] == [True]
     assert deltaic.Table(root).snapshot().num_rows == 6
 
 
-def test_a_stream_that_breaks_off_is_an_error_of_whoever_reads_it() -> None:
+def test_a_stream_that_breaks_off_is_an_error_of_any_client_reads_it() -> None:
     with pytest.raises(pa.ArrowInvalid, match=f"InternalError: .*{PLACE}"):
         pa.table(Stream(_rust.provoke("next")))
     reader = pa.RecordBatchReader.from_stream(Stream(_rust.provoke("next")))
@@ -71,7 +71,7 @@ def test_an_iterator_that_breaks_off_does_not_end() -> None:
 
 
 @pytest.mark.parametrize("at", ["drop", "batches-drop"])
-def test_a_fault_in_putting_a_stream_away_is_told_to_the_hook(
+def test_a_fault_in_putting_a_stream_away_is_reported_to_the_hook(
     at: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[BaseException | None] = []
@@ -116,7 +116,7 @@ import threading
 import pytest
 from deltaic import _rust
 
-def test_told():
+def test_reported():
     with pytest.raises(Exception):
         _rust.provoke("call")
 

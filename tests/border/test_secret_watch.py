@@ -16,7 +16,7 @@ import deltaic
 
 SECRET = "PlAn" + "TeD-here"
 
-def test_an_error_that_nobody_sees():
+def test_an_error_that_no_client_sees():
     deltaic.StorageError("the store failed", context={"url": f"https://x/?sig={SECRET}"})
 
 def test_a_hint():
@@ -56,10 +56,10 @@ def test_a_repr():
 def test_a_traceback():
     assert not SECRET
 
-def test_a_credential_that_nobody_knows():
+def test_a_credential_that_no_client_knows():
     deltaic.Table("s3://b/t", storage_options={"aws_region": "r", "aws_secret_access_key": "wJalrXUtnFEMI"})
 
-def test_another_that_nobody_knows():
+def test_another_that_no_client_knows():
     options = {"fs.azure.sas.c.acc.dfs.core.windows.net": "sv=1&sig=abcdefgh"}
     deltaic.Table.exists("abfss://c@acc.dfs.core.windows.net/t?", storage_options=options)
 
@@ -78,7 +78,7 @@ def test_innocent():
 
 
 @pytest.mark.parametrize("processes", ["0", "2"])
-def test_the_watch_fails_a_test_that_tells(tmp_path: Path, processes: str) -> None:
+def test_the_watch_fails_a_test_that_reports(tmp_path: Path, processes: str) -> None:
     (tmp_path / "test_watched.py").write_text(WATCHED)
     said = pytest_in(tmp_path, "tests.border.secret_watch", "-n", processes)
     assert "13 failed, 3 passed" in said

@@ -69,7 +69,9 @@ HARMLESS: dict[str, tuple[list[Action], list[int]]] = {
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_an_append_is_made_again_behind_a_winner_that_does_not_concern_it(tmp_path: Path, name: str) -> None:
+def test_an_append_is_made_again_after_a_winning_commit_that_does_not_concern_it(
+    tmp_path: Path, name: str
+) -> None:
     actions, rows = HARMLESS[name]
     table = made(tmp_path / "t", domains=True)
     commit = deltaic.Table(table.root).append(while_reading(lambda: table.commit(*actions)))
@@ -78,7 +80,7 @@ def test_an_append_is_made_again_behind_a_winner_that_does_not_concern_it(tmp_pa
     assert live(table.root) == rows
 
 
-def test_an_append_goes_behind_another_append(tmp_path: Path) -> None:
+def test_an_append_goes_after_another_append(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
     other = table.data("other.parquet", ids(50))
     info: Action = {"commitInfo": {"operation": "WRITE", "isBlindAppend": True}}
@@ -87,7 +89,7 @@ def test_an_append_goes_behind_another_append(tmp_path: Path) -> None:
     assert live(table.root) == [1, 50, 100]
 
 
-def test_several_winners_in_a_row(tmp_path: Path) -> None:
+def test_several_winning_commits_in_a_row(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
 
     def win() -> None:
@@ -119,7 +121,7 @@ CONFLICTS: dict[str, tuple[list[Action], type[deltaic.CommitConflict]]] = {
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-def test_a_winner_that_changes_what_the_append_was_checked_against(tmp_path: Path, name: str) -> None:
+def test_a_winning_commit_that_changes_what_the_append_was_checked_against(tmp_path: Path, name: str) -> None:
     actions, expected = CONFLICTS[name]
     table = made(tmp_path / "t")
     with pytest.raises(expected) as caught:
@@ -142,7 +144,7 @@ def test_a_protocol_that_we_can_follow_is_followed(tmp_path: Path) -> None:
     assert live(table.root)[-1] == 100
 
 
-def test_a_conflict_behind_a_harmless_winner(tmp_path: Path) -> None:
+def test_a_conflict_after_a_harmless_winning_commit(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
 
     def win() -> None:
@@ -154,7 +156,7 @@ def test_a_conflict_behind_a_harmless_winner(tmp_path: Path) -> None:
     assert caught.value.context["version"] == 2
 
 
-def test_a_winner_that_cannot_be_read_is_not_followed(tmp_path: Path) -> None:
+def test_a_winning_commit_that_cannot_be_read_is_not_followed(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
     with pytest.raises(deltaic.CorruptLog) as caught:
         deltaic.Table(table.root).append(while_reading(lambda: table.commit_bytes(b'{"add":{"path"')))

@@ -106,7 +106,7 @@ def test_one_row_goes_once(tmp_path: Path) -> None:
     assert len(vector_files(root)) == 1, "what the loser wrote is gone"
 
 
-def test_files_alone_may_be_asked_for(tmp_path: Path) -> None:
+def test_files_alone_may_be_requested(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = made(root)
     path = path_of(table)

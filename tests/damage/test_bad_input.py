@@ -55,7 +55,7 @@ def meet_and_judge(root: Path, case: Case, meet: broken.Meeting) -> None:
             assert f"{key}: {value if isinstance(value, int) else ''}" in str(error)
 
 
-def test_every_case_says_where() -> None:
+def test_every_case_states_where() -> None:
     """Errors of deltaic have a context; those about an argument contain the argument."""
     nowhere = {
         case.name for case in CASES if issubclass(case.error, deltaic.DeltaicError) and not case.context

@@ -55,7 +55,7 @@ def meet(root: Path, case: Case | Survivor) -> None:
 
 
 @pytest.mark.parametrize("case", DAMAGED, ids=NAMES)
-def test_an_append_to_a_damaged_table_keeps_its_bounds(root: Path, case: Case | Survivor) -> None:
+def test_an_append_to_a_damaged_table_retains_its_bounds(root: Path, case: Case | Survivor) -> None:
     case.damage(root)
     APPENDING.keeps(cost_of(lambda: append(root, case)), root)
 
@@ -72,7 +72,7 @@ def append(root: Path, case: Case | Survivor) -> None:
 
 
 @pytest.mark.parametrize("case", DAMAGED, ids=NAMES)
-def test_a_check_of_a_damaged_table_keeps_its_bounds(root: Path, case: Case | Survivor) -> None:
+def test_a_check_of_a_damaged_table_retains_its_bounds(root: Path, case: Case | Survivor) -> None:
     case.damage(root)
     CHECKING.keeps(cost_of(lambda: check(root, case)), root)
 

@@ -107,14 +107,14 @@ def test_files_of_a_large_table_are_selected_in_bounds(tmp_path: Path, table: La
     keeps(table, tmp_path, opens(table, select), TEXT, PARQUET)
 
 
-def test_an_append_to_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_an_append_to_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
     def append(of: deltaic.Table) -> None:
         of.append(pa.table({"id": [1], "name": ["x"]}), upkeep=False)
 
     keeps(table, tmp_path, opens(table, append), TEXT, PARQUET)
 
 
-def test_the_upkeep_of_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_the_maintenance_of_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
     def append(of: deltaic.Table) -> None:
         of.append(pa.table({"id": [1], "name": ["x"]}))
 
@@ -130,7 +130,7 @@ def test_a_history_of_a_large_table_is_read_in_bounds(tmp_path: Path, table: Lar
     keeps(table, tmp_path, history, TEXT, PARQUET)
 
 
-def test_a_check_of_a_large_table_keeps_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_a_check_of_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
     def check(root: Path) -> None:
         report = deltaic.Table(root).check()
         assert set(report.counts) == set(table.findings)

@@ -71,7 +71,7 @@ def test_a_healthy_table_has_no_findings(tmp_path: Path, more: broken.Damage | N
 
 @pytest.mark.parametrize("written", [checkpoint, json_checkpoint, lambda change: compaction(change=change)])
 @pytest.mark.parametrize("stats", [None, "{}", '{"tightBounds": false, "minValues": {}, "numRecords": 2e0}'])
-def test_statistics_are_compared_by_what_they_say(tmp_path: Path, written: Any, stats: str | None) -> None:
+def test_statistics_are_compared_by_what_they_state(tmp_path: Path, written: Any, stats: str | None) -> None:
     """A copy may omit statistics or write them in another form."""
     root = tmp_path / "t"
     broken.healthy(root)
@@ -113,7 +113,7 @@ def test_a_checksum_is_compared_in_every_field_it_must_have(tmp_path: Path, fiel
     assert finding.version == 1
 
 
-def test_more_compactions_than_can_be_compared_are_told(tmp_path: Path) -> None:
+def test_more_compactions_than_can_be_compared_are_reported(tmp_path: Path) -> None:
     table = log.HandmadeTable(tmp_path / "t")
     table.create()
     for number in range(15):
@@ -206,7 +206,7 @@ def test_a_place_without_a_table_raises(tmp_path: Path, what: str) -> None:
         deltaic.Table(root).check()
 
 
-def test_no_secret_is_told(tmp_path: Path) -> None:
+def test_no_secret_is_reported(tmp_path: Path) -> None:
     root = tmp_path / "t"
     broken.healthy(root)
     broken.path_in_log("https://user:topsecret@example.com/a.parquet?sig=topsecret")(root)

@@ -34,7 +34,7 @@ def wrong_with(report: deltaic.Report) -> set[str]:
     return {finding.code for finding in report.findings if finding.severity != "info"}
 
 
-def test_every_golden_table_is_checked_and_only_the_unsound_are_told(golden_root: Path) -> None:
+def test_every_golden_table_is_checked_and_only_the_unsound_are_reported(golden_root: Path) -> None:
     found: dict[str, set[str]] = {}
     for path in tables(golden_root):
         name = path.parent.name if path.name == "delta" else path.name

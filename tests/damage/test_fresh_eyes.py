@@ -50,7 +50,7 @@ LYING = {
 
 
 @pytest.mark.parametrize("what", LYING)
-def test_a_compaction_that_loses_rows_or_brings_them_back_is_told(tmp_path: Path, what: str) -> None:
+def test_a_compaction_that_loses_rows_or_adds_them_back_is_reported(tmp_path: Path, what: str) -> None:
     """delta#4894 and similar bugs."""
     commits, compaction = LYING[what]
     table = with_compaction(tmp_path / "t", commits, *compaction)
@@ -92,7 +92,7 @@ def test_a_folder_of_the_log_that_leads_out_is_found_and_not_raised(tmp_path: Pa
         (5, TypeError),
     ],
 )
-def test_an_option_that_is_no_text_is_named_and_not_shown(options: object, error: type[Exception]) -> None:
+def test_an_option_that_is_not_a_text_is_named_and_not_shown(options: object, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
         deltaic.Table("s3://bucket/t", storage_options=options)  # pyright: ignore[reportArgumentType]
     assert "storage_options" in str(caught.value)

@@ -55,7 +55,7 @@ PLACES = [absent, empty_folder, plain_parquet, a_file, log_that_is_a_file, empty
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_what_is_no_table(tmp_path: Path, place: broken.Damage) -> None:
+def test_what_is_not_a_table(tmp_path: Path, place: broken.Damage) -> None:
     root = tmp_path / "t"
     place(root)
     before = tree(tmp_path)
@@ -72,7 +72,7 @@ def test_what_is_no_table(tmp_path: Path, place: broken.Damage) -> None:
     assert tree(tmp_path) == before
 
 
-def test_a_plain_parquet_folder_is_told_apart(tmp_path: Path) -> None:
+def test_a_plain_parquet_folder_is_reported_apart(tmp_path: Path) -> None:
     plain_parquet(tmp_path / "t")
     with pytest.raises(deltaic.TableNotFound) as caught:
         broken.opened(tmp_path / "t")

@@ -117,7 +117,7 @@ def test_delta_kernel_rs_1716_and_delta_rs_3360_domains_outlive_a_checkpoint_and
 
 
 @pytest.mark.parametrize("in_between", [False, True])
-def test_delta_4894_a_compaction_brings_no_removed_file_back(tmp_path: Path, in_between: bool) -> None:
+def test_delta_4894_a_compaction_adds_no_removed_file_back(tmp_path: Path, in_between: bool) -> None:
     """A file of the checkpoint is removed by a commit within a compaction."""
     table = log.HandmadeTable(tmp_path / "t")
     table.create(log.add("a"), log.add("b"))

@@ -90,7 +90,7 @@ def test_no_time_outside_of_the_history(name: str, tmp_path: Path) -> None:
 
 
 @needs_golden
-def test_the_version_that_brought_in_commit_timestamps_is_a_boundary(tmp_path: Path) -> None:
+def test_the_version_that_added_in_commit_timestamps_is_a_boundary(tmp_path: Path) -> None:
     """Before it, adjusted file times apply; from it on, only the in-commit timestamps.
 
     protocol: recommendations-for-readers-of-tables-with-in-commit-timestamps.3,

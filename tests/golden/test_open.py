@@ -54,7 +54,7 @@ def test_what_opens_here_is_what_delta_spark_opens() -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
-def test_what_a_table_says(name: str) -> None:
+def test_what_a_table_states(name: str) -> None:
     """Checks the oracle's version, protocol, schema, partition columns and number of files."""
     known = reference(name)
     snapshot = opened(known.folder)
@@ -74,7 +74,7 @@ def test_what_a_table_says(name: str) -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", [name for name in OPENED if name.startswith(FRESH)])
-def test_what_a_table_says_besides(name: str) -> None:
+def test_what_a_table_states_besides(name: str) -> None:
     """Checks what is known of the generated tables only: properties, domains, transactions, paths."""
     known = reference(name)
     assert known.meta is not None

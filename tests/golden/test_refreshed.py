@@ -130,7 +130,7 @@ def test_from_the_oldest_to_the_newest_in_one_step(name: str, tmp_path: Path, *,
 
 @needs_golden
 @pytest.mark.parametrize("name", growing())
-def test_a_handle_that_is_kept(name: str, tmp_path: Path) -> None:
+def test_a_handle_that_is_retained(name: str, tmp_path: Path) -> None:
     """`Table.snapshot` reuses the state of the handle."""
     arriving = Arriving(name, tmp_path)
     arriving.go_to(arriving.steps[0])

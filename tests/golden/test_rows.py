@@ -100,7 +100,7 @@ DIFFERENT: dict[str, tuple[pa.Table, pa.Table, str]] = {
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_a_difference_is_seen_both_ways(name: str) -> None:
+def test_a_difference_is_observed_both_ways(name: str) -> None:
     actual, expected, words = DIFFERENT[name]
     assert words in (difference(actual, expected) or "no difference")
     assert difference(expected, actual) is not None

@@ -90,7 +90,7 @@ def stray_file() -> dict[str, Any]:
 
 @needs_golden
 @pytest.mark.parametrize("name", with_checksum())
-def test_a_right_one_is_no_reason_to_warn(name: str, tmp_path: Path) -> None:
+def test_a_right_one_is_not_a_reason_to_warn(name: str, tmp_path: Path) -> None:
     """protocol: state-validation-reader-requirements.2, state-validation-reader-requirements.4."""
     root = copy_of_the_log(name, tmp_path / "t")
     log = root / "_delta_log"
@@ -107,7 +107,7 @@ def test_a_right_one_is_no_reason_to_warn(name: str, tmp_path: Path) -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", with_checksum())
-def test_a_wrong_one_is_told_and_not_believed(name: str, tmp_path: Path) -> None:
+def test_a_wrong_one_is_reported_and_not_believed(name: str, tmp_path: Path) -> None:
     """protocol: state-validation.1, state-validation-reader-requirements.3."""
     root = copy_of_the_log(name, tmp_path / "t")
     log = root / "_delta_log"
@@ -207,7 +207,7 @@ def test_a_commit_that_was_changed_afterwards_is_noticed(tmp_path: Path) -> None
 
 
 @needs_golden
-def test_the_one_that_tells_of_another_state() -> None:
+def test_the_one_that_reports_of_another_state() -> None:
     root = reference(OF_ITS_OWN).folder
     snapshot = opened(root)
     assert told(snapshot)

@@ -89,7 +89,7 @@ def forgetting(delta: DeltaSpark) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("loser", OPERATIONS, ids=lambda operation: operation.name)
-def test_a_loser_and_its_winners(
+def test_a_loser_and_its_winning_commits(
     delta: DeltaSpark, winners: Winners, tmp_path: Path, loser: Operation
 ) -> None:
     differences: list[str] = []

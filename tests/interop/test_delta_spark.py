@@ -70,7 +70,7 @@ def theirs(spark: SparkSession, folder: Path, version: int | None = None) -> Dat
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
-def test_what_the_upkeep_wrote(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
+def test_what_the_maintenance_wrote(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
     root = upkept(tmp_path, name, form)
     assert difference(theirs(spark, root).toArrow(), contents()[name].rows) is None
     spark.sql(f"DELETE FROM delta.`{root}` WHERE false").collect()  # noqa: S608 - our own folder
@@ -94,7 +94,9 @@ def validating(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_the_upkeep_behind_appends_wrote(validating: SparkSession, tmp_path: Path, policy: str) -> None:
+def test_what_the_maintenance_after_appends_wrote(
+    validating: SparkSession, tmp_path: Path, policy: str
+) -> None:
     root, rows = appended(tmp_path, policy)
     for version in (0, 9, 10, 11, APPENDS):
         assert difference(theirs(validating, root, version).toArrow(), rows.slice(0, version)) is None
@@ -111,7 +113,7 @@ def test_what_the_upkeep_behind_appends_wrote(validating: SparkSession, tmp_path
     assert deltaic.Table(root).snapshot().num_rows == APPENDS
 
 
-def test_a_checksum_that_is_wrong_is_told(validating: SparkSession, tmp_path: Path) -> None:
+def test_a_checksum_that_is_wrong_is_reported(validating: SparkSession, tmp_path: Path) -> None:
     root, rows = appended(tmp_path, "usual")
     checksum = root / "_delta_log" / f"{APPENDS:020}.crc"
     said = json.loads(checksum.read_text())
@@ -377,7 +379,7 @@ def test_our_deletion_vectors_of_files_with_very_many_rows(spark: SparkSession, 
     assert list(bitmap.values()) == [row for part in FAR for row in part]
 
 
-def test_the_jar_keeps_its_name(spark: SparkSession, ours: Path) -> None:
+def test_the_jar_retains_its_name(spark: SparkSession, ours: Path) -> None:
     """With the jar, `register` adds "deltaic" and leaves "delta" as it is."""
     ds.register(spark)
     name = next(iter(contents()))

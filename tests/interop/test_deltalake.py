@@ -82,7 +82,7 @@ def test_a_checkpoint_of_theirs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
-def test_what_the_upkeep_wrote(tmp_path: Path, name: str, form: str) -> None:
+def test_what_the_maintenance_wrote(tmp_path: Path, name: str, form: str) -> None:
     root = upkept(tmp_path, name, form)
     assert difference(theirs(root), contents()[name].rows) is None
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
@@ -90,7 +90,7 @@ def test_what_the_upkeep_wrote(tmp_path: Path, name: str, form: str) -> None:
 
 # Tables that deltalake cannot read at all are left out.
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "with vectors"])
-def test_what_the_upkeep_behind_appends_wrote(tmp_path: Path, policy: str) -> None:
+def test_what_the_maintenance_after_appends_wrote(tmp_path: Path, policy: str) -> None:
     root, rows = appended(tmp_path, policy)
     assert difference(theirs(root), rows) is None
     checkpoint = max(POLICIES[policy][1])

@@ -51,7 +51,7 @@ def test_the_order_within_a_commit_means_nothing(tmp_path: Path) -> None:
     assert answers[0] == answers[1] == wanted(replay([actions]))
 
 
-def test_paths_are_told_apart_by_every_letter(tmp_path: Path) -> None:
+def test_paths_are_reported_apart_by_every_letter(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     paths = ["a.parquet", "A.parquet", "a.parquet ", "b/a.parquet", "aé.parquet", "ae\u0301.parquet"]
     table.create(*[add(path) for path in paths])

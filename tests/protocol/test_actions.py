@@ -218,7 +218,7 @@ def test_transactions_show_the_latest_version_of_each_application(tmp_path: Path
     assert deltaic.Table(table.root).snapshot().app_transactions == {"etl": 3, "backfill": 1}
 
 
-def test_domains_are_shown_whoever_owns_them_and_removed_ones_are_not(tmp_path: Path) -> None:
+def test_domains_are_shown_any_client_owns_them_and_removed_ones_are_not(tmp_path: Path) -> None:
     """protocol: reader-requirements-for-domain-metadata.3."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(
@@ -231,7 +231,7 @@ def test_domains_are_shown_whoever_owns_them_and_removed_ones_are_not(tmp_path: 
     assert snapshot.domain_metadata == {"app.x": '{"a":1} ', "delta.fromTheFuture": "kept"}
 
 
-def test_change_data_files_are_no_part_of_a_snapshot(tmp_path: Path) -> None:
+def test_change_data_files_are_not_part_of_a_snapshot(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     cdc = {"path": "_change_data/c.parquet", "partitionValues": {}, "size": 9, "dataChange": False}
     table.create(add("a.parquet"), {"cdc": cdc})
@@ -240,7 +240,7 @@ def test_change_data_files_are_no_part_of_a_snapshot(tmp_path: Path) -> None:
     assert [handle.snapshot(version=version).num_files for version in range(2)] == [1, 0]
 
 
-def test_an_append_keeps_what_other_actions_said(tmp_path: Path) -> None:
+def test_an_append_retains_what_other_actions_reported(tmp_path: Path) -> None:
     """protocol: writer-requirements-for-domain-metadata.1."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(

@@ -89,7 +89,7 @@ def table(tmp_path: Path) -> HandmadeTable:
     return table
 
 
-def test_what_was_recorded_is_told_and_nothing_else(table: HandmadeTable) -> None:
+def test_what_was_recorded_is_reported_and_nothing_else(table: HandmadeTable) -> None:
     """protocol: add-cdc-file.1, reader-requirements-for-addcdcfile.1, change-data-files.2."""
     assert feed(table, 0, 1) == [
         (1, "insert", 0),
@@ -104,7 +104,7 @@ def test_what_is_inferred_are_the_rows_that_differ(table: HandmadeTable) -> None
     assert feed(table, 1, 1, infer=True) == [(2, "delete", 1), (3, "insert", 1)]
 
 
-def test_the_columns_that_tell(table: HandmadeTable) -> None:
+def test_the_columns_that_report(table: HandmadeTable) -> None:
     """protocol: reader-requirements-for-addcdcfile.3."""
     changes = deltaic.Table(table.root).changes(0)
     kinds = {name: changes.schema.to_arrow().field(name).type for name in changes.schema.to_arrow().names}
@@ -135,7 +135,7 @@ def test_columns_that_the_schema_lacks_are_passed_over(tmp_path: Path) -> None:
     assert feed(table, 1) == [(1, "insert", 1)]
 
 
-def test_a_change_data_file_may_stand_anywhere_in_the_table(tmp_path: Path) -> None:
+def test_a_change_data_file_may_remain_anywhere_in_the_table(tmp_path: Path) -> None:
     """protocol: add-cdc-file.2."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(protocol(1, 4), metadata(configuration=FEED))
@@ -167,7 +167,7 @@ def test_the_values_of_partitions_are_those_of_the_action(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("infer", [False, True])
-def test_a_vector_that_changed_tells_the_rows(tmp_path: Path, infer: bool) -> None:
+def test_a_vector_that_changed_reports_the_rows(tmp_path: Path, infer: bool) -> None:
     root = tmp_path / "t"
     table = HandmadeTable(root)
     vectors = VectorFile(root)
@@ -196,7 +196,7 @@ def test_a_vector_that_changed_tells_the_rows(tmp_path: Path, infer: bool) -> No
     ]
 
 
-def test_files_that_change_no_data_tell_nothing(table: HandmadeTable) -> None:
+def test_files_that_change_no_data_report_nothing(table: HandmadeTable) -> None:
     before = table.data("c.parquet", ids(5))
     table.commit(before)
     gone, come = remove("c.parquet"), table.data("d.parquet", ids(5))
@@ -218,7 +218,7 @@ def test_rows_that_are_twice_cancel_one_by_one(tmp_path: Path) -> None:
     ]
 
 
-def test_rows_are_compared_in_columns_that_are_not_asked_for(tmp_path: Path) -> None:
+def test_rows_are_compared_in_columns_that_are_not_requested(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     rows = pa.table({"id": [1, 2], "s": ["a", "b"]})
     table.commit(
@@ -255,7 +255,7 @@ def test_rows_with_ids_are_compared_by_them(tmp_path: Path, tracked: bool) -> No
     assert feed(table, 1, infer=True) == expected
 
 
-def test_a_table_without_a_feed_says_how_to_have_one(tmp_path: Path) -> None:
+def test_a_table_without_a_feed_states_how_to_have_one(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.commit(protocol(), metadata(), table.data("a.parquet", ids(1)))
     table.commit(protocol(1, 4), metadata(configuration=FEED), table.data("b.parquet", ids(2)))
@@ -302,7 +302,7 @@ def test_times_name_the_versions_between_them(table: HandmadeTable) -> None:
         handle.changes("2026-01-01T00:00:00")
 
 
-def test_what_was_cleaned_up_is_no_longer_told(table: HandmadeTable) -> None:
+def test_what_was_cleaned_up_is_not_a_longer_reported(table: HandmadeTable) -> None:
     table.checkpoint(1, [protocol(1, 4), metadata(configuration=FEED), add("b.parquet")])
     (table.root / f"_delta_log/{0:020}.json").unlink()
     with pytest.raises(deltaic.VersionNotFound) as caught:
@@ -355,7 +355,7 @@ BY_NAME = {**FEED, "delta.columnMapping.mode": "name"}
 MAPPING = protocol(2, 5)
 
 
-def test_columns_keep_their_values_when_a_mapping_comes_and_they_are_renamed(tmp_path: Path) -> None:
+def test_columns_retain_their_values_when_a_mapping_comes_and_they_are_renamed(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     rows = pa.table({"a": [1, 2], "b": [10, 20]})
     table.commit(
@@ -373,7 +373,7 @@ def test_columns_keep_their_values_when_a_mapping_comes_and_they_are_renamed(tmp
         ]
 
 
-def test_columns_keep_their_values_when_a_mapping_goes(tmp_path: Path) -> None:
+def test_columns_retain_their_values_when_a_mapping_goes(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     first = table.data("f.parquet", pa.table({"x-1": [1, 2]}))
     table.commit(MAPPING, metadata(schema(mapped("id", 1, "x-1")), configuration=BY_NAME), first)

@@ -81,7 +81,7 @@ def test_a_checkpoint_has_the_padded_name(tmp_path: Path, name: str) -> None:
     assert shown(snapshot) == wanted(replay(actions))
 
 
-def test_a_checkpoint_stands_for_the_commits_that_are_gone(tmp_path: Path) -> None:
+def test_a_checkpoint_represents_the_commits_that_are_gone(tmp_path: Path) -> None:
     """protocol: checkpoints.3."""
     table, actions = history(tmp_path / "t")
     table.checkpoint(3, replay(actions[:4]).actions())
@@ -137,7 +137,7 @@ def test_missing_columns_are_null(tmp_path: Path) -> None:
     assert snapshot.num_rows is None
 
 
-def test_columns_and_fields_that_nobody_knows_are_ignored(tmp_path: Path) -> None:
+def test_columns_and_fields_that_no_client_knows_are_ignored(tmp_path: Path) -> None:
     table, actions = history(tmp_path / "t")
     path = table.checkpoint(4, replay(actions).actions())
     rows = pq.read_table(path)

@@ -301,7 +301,7 @@ def test_statistics_go_by_physical_names(tmp_path: Path, mode: str) -> None:
     assert read(table, predicate="a = 5 AND b = 50") == [{"a": 5, "b": 50}]
 
 
-def test_a_table_that_is_mapped_later_keeps_its_files(tmp_path: Path) -> None:
+def test_a_table_that_is_mapped_later_retains_its_files(tmp_path: Path) -> None:
     """The physical names of existing columns are their names before the mapping; their files have no ids."""
     table = HandmadeTable(tmp_path / "t")
     named = {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "old name"}
@@ -328,7 +328,7 @@ def test_the_mode_none_goes_by_names(tmp_path: Path) -> None:
         assert read(table) == [{"a": 1, "b": None}]
 
 
-def test_case_tells_names_apart_only_where_it_must(tmp_path: Path) -> None:
+def test_case_reports_names_apart_only_where_it_must(tmp_path: Path) -> None:
     """An exact match has priority; predicates may use any case."""
     table = HandmadeTable(tmp_path / "t")
     column = mapped("Name", 1, **{"delta.columnMapping.physicalName": "Col-A"})
@@ -376,7 +376,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_mapping_that_is_no_mapping_is_damage(tmp_path: Path, what: str, mode: str) -> None:
+def test_a_mapping_that_is_not_a_mapping_is_damage(tmp_path: Path, what: str, mode: str) -> None:
     """The reader never guesses a column."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(LISTED, change(mode, *BROKEN[what]), file_of(table, "a.parquet", {held(1): [1]}))

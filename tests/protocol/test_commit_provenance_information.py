@@ -23,7 +23,7 @@ def info(**body: object) -> Action:
     return {"commitInfo": body}
 
 
-def test_history_shows_what_commits_say_newest_first(tmp_path: Path) -> None:
+def test_history_shows_what_commits_state_newest_first(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create(info(timestamp=START, operation="CREATE TABLE", operationParameters={"mode": "x", "n": 1}))
     table.commit(add("a.parquet"))
@@ -112,7 +112,7 @@ def test_in_commit_timestamps_enabled_later(tmp_path: Path) -> None:
     assert {o: handle.snapshot(timestamp=at(START + o)).version for o in offsets} == offsets
 
 
-def test_an_append_says_who_and_what(tmp_path: Path) -> None:
+def test_an_append_states_who_and_what(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create()
     commit = deltaic.Table(table.root).append(ids(1), commit_info={"userName": "Ada", "deep": {"a": [1]}})

@@ -15,7 +15,7 @@ from .handmade_log import HandmadeTable, field, ids, metadata, protocol, read_co
 PARTITIONED = schema(field("id"), field("day", "date"))
 
 
-def test_the_directories_say_nothing(tmp_path: Path) -> None:
+def test_the_directories_state_nothing(tmp_path: Path) -> None:
     """protocol: data-files.2."""
     table = HandmadeTable(tmp_path / "t")
     table.commit(

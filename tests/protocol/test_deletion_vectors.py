@@ -59,7 +59,7 @@ def rows_of(snapshot: deltaic.Snapshot, **how: Any) -> list[int]:
 
 
 @pytest.mark.parametrize("setting", [None, "true", "false"])
-def test_deleted_rows_are_left_out_whatever_the_property_says(tmp_path: Path, setting: str | None) -> None:
+def test_deleted_rows_are_left_out_whatever_the_property_states(tmp_path: Path, setting: str | None) -> None:
     # protocol: deletion-vectors.1, deletion-vectors.2, deletion-vectors.4, deletion-vectors.5,
     # reader-requirements-for-deletion-vectors.1
     properties = {} if setting is None else {"delta.enableDeletionVectors": setting}
@@ -99,7 +99,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_a_vector_says_the_same(tmp_path: Path, form: str) -> None:
+def test_every_form_of_a_vector_states_the_same(tmp_path: Path, form: str) -> None:
     root = tmp_path / "t"
     snapshot = table_of(root, FORMS[form](root))
     assert rows_of(snapshot) == [0, 1, 2, 4, 5, 6, 8, 9]
@@ -121,7 +121,7 @@ def test_a_vector_outside_of_the_table_needs_leave(tmp_path: Path, form: str) ->
     assert rows_of(allowed) == [0, 1, 2, 4, 5, 6, 8, 9]
 
 
-def test_many_vectors_share_a_file(tmp_path: Path) -> None:
+def test_many_deletion_vectors_share_a_file(tmp_path: Path) -> None:
     """Each is found by its offset, in any order of the actions."""
     root = tmp_path / "t"
     first, second = VectorFile(root), VectorFile(root, "ab", 2)
@@ -215,7 +215,7 @@ def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any
             count()
 
 
-def test_more_rows_deleted_than_there_are_is_no_number_of_rows(tmp_path: Path) -> None:
+def test_more_rows_deleted_than_there_are_is_not_a_number_of_rows(tmp_path: Path) -> None:
     """Statistics may be wrong: then rows are counted in the files."""
     snapshot = table_of(tmp_path / "t", without(1, 2, 3), stats='{"numRecords":2}')
     assert snapshot.num_rows is None
@@ -249,7 +249,7 @@ def test_bounds_of_a_file_with_a_vector_may_be_of_deleted_rows(tmp_path: Path) -
 PARTITIONED = schema(field("id"), field("p", "integer"))
 
 
-def test_vectors_of_pruned_files_are_not_looked_at(tmp_path: Path) -> None:
+def test_deletion_vectors_of_pruned_files_are_not_looked_at(tmp_path: Path) -> None:
     """The deletion vector of another partition is missing, and a third one is damaged."""
     root = tmp_path / "t"
     good, gone, bad = (VectorFile(root, number=number) for number in range(3))

@@ -88,7 +88,7 @@ def test_lines_are_read_however_they_end(tmp_path: Path, body: object) -> None:
         pytest.param([domain("app.x", "1"), domain("app.x", "2")], id="two of a domain"),
     ],
 )
-def test_actions_that_reconcile_with_each_other_are_no_commit(tmp_path: Path, twice: list[dict]) -> None:
+def test_actions_that_reconcile_with_each_other_are_not_commit(tmp_path: Path, twice: list[dict]) -> None:
     """protocol: delta-log-entries.2, add-file-and-remove-file.3."""
     table = HandmadeTable(tmp_path / "t")
     table.create()

@@ -89,7 +89,7 @@ def test_the_sample_of_the_appendix_has_its_checksum() -> None:
         pytest.param({"version": 4, "size": 7, "checksum": "0" * 32}, id="a wrong checksum"),
     ],
 )
-def test_whatever_the_hint_says_the_answer_is_the_same(tmp_path: Path, body: Any) -> None:
+def test_whatever_the_hint_states_the_answer_is_the_same(tmp_path: Path, body: Any) -> None:
     table, commits = table_of(tmp_path / "t")
     (table.log / "_last_checkpoint").write_text(json.dumps(body))
     handle = deltaic.Table(table.root)
@@ -102,7 +102,7 @@ def test_whatever_the_hint_says_the_answer_is_the_same(tmp_path: Path, body: Any
     [b"", b"\0" * 40, b'{"version":4,', b"\xff\xfe{}", b'"4"', b"{" * 10_000, b" " * 200_000],
     ids=["empty", "NUL", "torn", "not UTF-8", "a text", "deep", "blank"],
 )
-def test_a_hint_that_is_no_hint_is_passed_over(tmp_path: Path, body: bytes) -> None:
+def test_a_hint_that_is_not_a_hint_is_passed_over(tmp_path: Path, body: bytes) -> None:
     table, commits = table_of(tmp_path / "t")
     (table.log / "_last_checkpoint").write_bytes(body)
     with pytest.warns(deltaic.DeltaicWarning, match="_last_checkpoint"):
@@ -126,7 +126,7 @@ def test_a_hint_that_is_a_folder(tmp_path: Path) -> None:
     assert shown(deltaic.Table(table.root).snapshot()) == wanted(replay(commits))
 
 
-def test_a_right_checksum_is_no_reason_to_warn(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+def test_a_right_checksum_is_not_a_reason_to_warn(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     table, commits = table_of(tmp_path / "t")
     body: dict[str, Any] = {
         "version": 4,
@@ -143,7 +143,7 @@ def test_a_right_checksum_is_no_reason_to_warn(tmp_path: Path, recwarn: pytest.W
 
 
 @pytest.mark.parametrize("by_path", [False, True], ids=["sorted by pair", "sorted by path"])
-def test_a_list_of_more_than_ten_values_is_no_reason_to_warn(
+def test_a_list_of_more_than_ten_values_is_not_a_reason_to_warn(
     tmp_path: Path, recwarn: pytest.WarningsRecorder, by_path: bool
 ) -> None:
     """delta-spark's order puts item 10 before item 1, the text's order puts it after."""

@@ -290,7 +290,7 @@ def test_plain_types(tmp_path: Path, kind: str, node: Node, held: list[Any], val
     assert one(tmp_path / "t", node, held, kind) == values
 
 
-def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_an_error(tmp_path: Path) -> None:
     node = Node("c", parquet.OPTIONAL, parquet.BYTE_ARRAY)
     with pytest.raises(deltaic.CorruptData) as caught:
         one(tmp_path / "t", node, [b"\xff"], "string")

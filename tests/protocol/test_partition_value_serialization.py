@@ -104,7 +104,7 @@ NOT_VALUES = [
 
 
 @pytest.mark.parametrize(("kind", "text"), NOT_VALUES)
-def test_a_text_that_is_no_value_stops_the_scans_that_touch_its_file(
+def test_a_text_that_is_not_a_value_stops_the_scans_that_touch_its_file(
     tmp_path: Path, kind: str, text: str
 ) -> None:
     table = table_with(tmp_path / "t", kind, {"good": None, "bad": text})

@@ -71,7 +71,7 @@ def test_bounds_leave_out_what_cannot_match(tmp_path: Path, predicate: str, expe
         (None, True, True),
     ],
 )
-def test_a_null_count_tells_only_all_or_nothing(
+def test_a_null_count_reports_only_all_or_nothing(
     tmp_path: Path, tight: bool | None, nulls: int | None, is_null: bool, is_not_null: bool
 ) -> None:
     """Tests per-file-statistics.3, .4 and .5 as far as NULL counts exclude files."""
@@ -115,7 +115,7 @@ def test_statistics_that_cannot_be_used_leave_nothing_out(
 
 
 @pytest.mark.parametrize("rows", [-1, "3", 1.5, None])
-def test_an_unusable_number_of_rows_is_no_number(tmp_path: Path, rows: Any) -> None:
+def test_an_unusable_number_of_rows_is_not_a_number(tmp_path: Path, rows: Any) -> None:
     snapshot = one_file(tmp_path / "t", json.dumps({"numRecords": rows}))
     assert snapshot.num_rows is None
 

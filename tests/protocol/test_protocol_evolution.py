@@ -49,7 +49,7 @@ def test_what_a_reader_must_know_and_does_not_is_refused(
     assert "newer" in str(caught.value.hint)
 
 
-def test_an_older_version_that_asks_for_less_is_still_read(tmp_path: Path) -> None:
+def test_an_older_version_that_requests_less_is_still_read(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create(table.data("a.parquet", ids(1)))
     table.commit(protocol(3, 7, ["fromTheFuture"], ["fromTheFuture"]))
@@ -120,13 +120,13 @@ def test_legacy_versions_are_read_and_written(tmp_path: Path, writer: int) -> No
     assert deltaic.Table(table.root).snapshot().scan().to_arrow()["id"].to_pylist() == [1]
 
 
-def test_a_new_table_asks_for_no_more_than_it_needs(tmp_path: Path) -> None:
+def test_a_new_table_requests_no_more_than_it_needs(tmp_path: Path) -> None:
     deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
     (body,) = [action["protocol"] for action in read_commit(tmp_path / "t", 0) if "protocol" in action]
     assert body == {"minReaderVersion": 1, "minWriterVersion": 2}
 
 
-def test_a_column_without_zone_brings_its_feature(tmp_path: Path) -> None:
+def test_a_column_without_zone_adds_its_feature(tmp_path: Path) -> None:
     # protocol: timestamp-without-timezone-timestampntz.1, timestamp-without-timezone-timestampntz.2,
     # table-features-for-new-and-existing-tables.3, supported-features.3, supported-features.4,
     # primitive-types.4, table-features.1
@@ -159,7 +159,7 @@ def test_features_that_ask_nothing_of_a_reader_do_not_stop_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("mode", ["name", "id"])
-def test_reader_version_2_brings_its_mapping_without_a_list(tmp_path: Path, mode: str) -> None:
+def test_reader_version_2_adds_its_mapping_without_a_list(tmp_path: Path, mode: str) -> None:
     """protocol: reader-requirements-for-column-mapping.1."""
     table = HandmadeTable(tmp_path / "t")
     mapped = schema(

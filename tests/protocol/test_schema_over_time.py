@@ -333,7 +333,7 @@ def test_what_is_never_null_may_be_held_either_way(tmp_path: Path, *, in_table: 
     assert found.schema.field("id").nullable == in_table
 
 
-def test_null_where_the_table_forbids_it_is_an_error_that_says_where(tmp_path: Path) -> None:
+def test_null_where_the_table_forbids_it_is_an_error_that_states_where(tmp_path: Path) -> None:
     """Returning it with a non-nullable schema would violate that schema."""
     rows = pa.table({"id": pa.array([1, None], pa.int64())})
     table = table_of(tmp_path / "t", [field("id", nullable=False)], pa.table({"id": [0]}), rows)

@@ -83,7 +83,7 @@ def test_a_created_table_has_the_type_it_was_given(tmp_path: Path, kind: Any) ->
     assert text == {"type": "struct", "fields": [field("x", kind), field("y", "long", nullable=False)]}
 
 
-def test_the_metadata_of_columns_is_kept(tmp_path: Path) -> None:
+def test_the_metadata_of_columns_is_retained(tmp_path: Path) -> None:
     notes = {"comment": "wörds", "some.key": {"nested": [1, None, 2.5]}, "CURRENT_DEFAULT": "3"}
     text = schema(field("x", "long", **notes))
     snapshot = snapshot_of(tmp_path / "t", text)
@@ -91,7 +91,7 @@ def test_the_metadata_of_columns_is_kept(tmp_path: Path) -> None:
     assert snapshot.schema.to_arrow().field("x").metadata is None
 
 
-def test_instants_and_wall_clock_times_are_told_apart_in_files(tmp_path: Path) -> None:
+def test_instants_and_wall_clock_times_are_reported_apart_in_files(tmp_path: Path) -> None:
     """protocol: primitive-types.1, primitive-types.3."""
     rows = pa.table(
         {

@@ -132,7 +132,7 @@ def test_nothing_is_written_to_a_table_that_lists_what_we_do_not_write(
     assert sorted(path.name for path in table.root.rglob("*")) == before
 
 
-def test_a_mapping_that_only_writers_are_told_of_is_tolerated(tmp_path: Path) -> None:
+def test_a_mapping_that_only_writers_are_reported_of_is_tolerated(tmp_path: Path) -> None:
     """protocol: beyond:aliases.1."""
     for name, needs in {
         "readers 1": protocol(1, 7, None, ["columnMapping"]),

@@ -128,7 +128,7 @@ def test_a_sidecar_that_is_damaged(tmp_path: Path) -> None:
     assert shown(snapshot) == wanted(replay(COMMITS))
 
 
-def test_an_append_goes_behind_one(tmp_path: Path) -> None:
+def test_an_append_goes_after_one(tmp_path: Path) -> None:
     table = table_of(tmp_path / "t")
     table.top_level(JSON, in_sidecars(table))
     handle = deltaic.Table(table.root)

@@ -168,7 +168,7 @@ def with_ids(rows: pa.Table, path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["name", "id"])
-def test_in_a_mapped_table_the_parts_keep_their_names(tmp_path: Path, mode: str) -> None:
+def test_in_a_mapped_table_the_parts_retain_their_names(tmp_path: Path, mode: str) -> None:
     mapped = {"delta.columnMapping.id": 7, "delta.columnMapping.physicalName": "col-1"}
     table = table_of(
         tmp_path,

@@ -25,7 +25,7 @@ from .naive_variant import metadata as dictionary
     ("predicate", "kept"), [("v IS NULL", [1]), ("v IS NOT NULL", [0, 2]), ("s.v IS NOT NULL", [0])]
 )
 @pytest.mark.parametrize("form", ["arrow", "json"])
-def test_a_predicate_asks_whether_a_variant_is_null(
+def test_a_predicate_requests_whether_a_variant_is_null(
     tmp_path: Path, predicate: str, kept: list[int], form: Any
 ) -> None:
     inner = pa.array([{"v": variant(1)}, {"v": None}, None], pa.struct([("v", IN_A_FILE)]))
@@ -58,7 +58,7 @@ def test_any_other_predicate_on_a_variant_is_refused(tmp_path: Path, predicate: 
     assert str(raised.value.context["field"]).startswith("v")
 
 
-def test_rows_that_were_rewritten_in_other_bytes_are_no_change(tmp_path: Path) -> None:
+def test_rows_that_were_rewritten_in_other_bytes_are_not_change(tmp_path: Path) -> None:
     """A variant has the same value shredded or not, with other order of names or other number widths."""
     names = ["z", "a", "b"]
     words = dictionary(names)
@@ -107,7 +107,7 @@ def test_the_form_is_named_rightly(tmp_path: Path) -> None:
         snapshot.scan(variant=None)  # pyright: ignore[reportArgumentType]
 
 
-def test_a_task_keeps_the_form(tmp_path: Path) -> None:
+def test_a_task_retains_the_form(tmp_path: Path) -> None:
     snapshot = table_of(tmp_path, V, column([variant([1])])).snapshot()
     for form, found in (("json", "[1]"), ("arrow", variant([1]))):
         [task] = snapshot.scan(variant=form).tasks()

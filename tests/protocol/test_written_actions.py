@@ -191,7 +191,7 @@ WRONG: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_the_judge_can_say_no(tmp_path: Path, name: str) -> None:
+def test_the_judge_can_state_no(tmp_path: Path, name: str) -> None:
     root = tmp_path / "t"
     rows = ids(1, 3, None)
     deltaic.Table.create(root, rows.schema).append(rows)

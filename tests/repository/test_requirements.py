@@ -67,7 +67,7 @@ def state_of_x(tool: ModuleType, project: Path, *results: Result) -> str:
     return states(tool, project)["x:d.10"]
 
 
-def test_each_requirement_is_proved_excepted_or_open(tool: ModuleType, project: Path) -> None:
+def test_each_requirement_is_verified_excepted_or_open(tool: ModuleType, project: Path) -> None:
     assert states(tool, project) == {
         "x:d.10": "proved",
         "a.1": "proved",
@@ -90,7 +90,7 @@ def test_each_requirement_is_proved_excepted_or_open(tool: ModuleType, project: 
         ([Result("tests.other.test_d", "test_d", PASSED)], "open"),
     ],
 )
-def test_a_row_is_proved_only_by_a_test_that_passed(
+def test_a_row_is_verified_only_by_a_test_that_passed(
     tool: ModuleType, project: Path, results: list[Result], state: str
 ) -> None:
     assert state_of_x(tool, project, *results) == state

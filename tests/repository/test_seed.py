@@ -36,7 +36,7 @@ def test_without_a_checkout_the_seed_is_fixed(tmp_path: Path, monkeypatch: pytes
     assert seed.current_seed(TOP) == seed.DEFAULT
 
 
-def test_a_seed_that_is_set_is_kept_and_exported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seed_that_is_set_is_retained_and_exported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(seed.VARIABLE, "7")
     monkeypatch.delenv(seed.OF_PROPTEST, raising=False)
     assert seed.export_seed() == 7

@@ -101,7 +101,7 @@ def test_the_parts_of_a_variant_change_places() -> None:
     assert found.to_pylist() == [{"v": parts}, {"v": None}]
 
 
-def test_another_type_is_no_way_of_telling_it() -> None:
+def test_another_type_is_not_a_way_of_telling_it() -> None:
     batch = pa.record_batch([[1, 2, 3]], names=["x"])
     with pytest.raises(deltaic.InternalError, match="column x comes as int64"):
         next(fitted([batch], batch.schema, pa.schema([("x", pa.int32())])))

@@ -148,7 +148,9 @@ def test_a_file_deleted_between_load_and_query(load: Load, table: Path) -> None:
             assert caught.value.context["version"] == deltaic.Table(table).snapshot().version
 
 
-def test_a_file_of_somebody_else_is_spark_s_to_tell(spark: SparkSession, load: Load, table: Path) -> None:
+def test_a_file_of_another_client_else_is_spark_s_to_report(
+    spark: SparkSession, load: Load, table: Path
+) -> None:
     load(table)
     other = table.parent / "other"
     spark.range(2).write.parquet(str(other))

@@ -38,7 +38,7 @@ def test_one_content_has_one_place(scratch: Path) -> None:
     assert (folder_of(first) / "not-listed.parquet").read_bytes()[:4] != b"PAR1"
 
 
-def test_what_nobody_asked_for_in_a_week_goes() -> None:
+def test_what_no_client_requested_in_a_week_goes() -> None:
     old, asked_for = folder_of(store_sink_log(b"old")), folder_of(store_sink_log(b"asked for"))
     long_ago = time.time() - 8 * 24 * 3600
     for folder in (old, asked_for):
@@ -49,7 +49,7 @@ def test_what_nobody_asked_for_in_a_week_goes() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are uselessrs to tell apart")
-def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
+def test_a_folder_that_another_client_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (scratch / f"deltaic-logs-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(deltaic.StorageError, match="belongs to another user"):
@@ -57,7 +57,7 @@ def test_a_folder_that_somebody_else_laid_out_is_not_written_to(scratch: Path, t
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_log_that_somebody_removed_is_written_again(scratch: Path) -> None:
+def test_a_log_that_another_client_removed_is_written_again(scratch: Path) -> None:
     folder = folder_of(store_sink_log(b"v1"))
     log = folder / "_spark_metadata" / "0.compact"
     for spoil in (log.unlink, lambda: log.write_bytes(b"")):

@@ -108,7 +108,7 @@ def test_each_query_sees_exactly_one_version(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_version_asked_for_is_the_version_seen(
+def test_a_version_requested_is_the_version_observed(
     spark: SparkSession, tables: list[deltaic.Table], way: str
 ) -> None:
     load: Load = loader(spark, way)

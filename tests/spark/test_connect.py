@@ -224,12 +224,12 @@ def test_sql(found: dict[str, Any]) -> None:
     assert found["sql"] == ["Oslo", None, "Rome"]
 
 
-def test_a_view_keeps_its_version(found: dict[str, Any]) -> None:
+def test_a_view_retains_its_version(found: dict[str, Any]) -> None:
     assert found["view"] == [1, 2, 3]
     assert found["after"] == [1, 2, 3, 4]
 
 
-def test_errors_say_what_is_wrong(found: dict[str, Any]) -> None:
+def test_errors_state_what_is_wrong(found: dict[str, Any]) -> None:
     start = "[PYTHON_DATA_SOURCE_ERROR] Failed to create Python data source instance: "
     assert (
         found["no table"].splitlines()[0].startswith(f"{start}deltaic.exceptions.TableNotFound: there is no ")
@@ -263,7 +263,7 @@ def test_a_session_that_takes_no_list_of_files_reads_by_the_data_source(found: d
     assert "FileScan parquet" not in found["unlisted plan"]
 
 
-def test_a_session_that_is_told_later_to_take_no_list_does_not_lose_rows(found: dict[str, Any]) -> None:
+def test_a_session_that_is_reported_later_to_take_no_list_does_not_lose_rows(found: dict[str, Any]) -> None:
     assert "not-listed.parquet" in found["told later"]
 
 

@@ -195,7 +195,7 @@ def test_columns_that_a_file_lacks_are_null(spark: SparkSession, tmp_path: Path)
     assert frame.schema["nothing"].dataType.simpleString() == "void"
 
 
-def test_a_struct_is_not_null_because_a_file_lacks_the_fields_asked_for(
+def test_a_struct_is_not_null_because_a_file_lacks_the_fields_requested(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     struct = {"type": "struct", "fields": [field("a", "integer"), field("b", "integer")]}
@@ -326,7 +326,7 @@ def test_many_files(spark: SparkSession, tmp_path: Path) -> None:
     assert sorted(row.p for row in frame.collect()) == list(range(300))
 
 
-def test_a_count_of_all_rows_is_told_by_the_log(spark: SparkSession, sales: Path) -> None:
+def test_a_count_of_all_rows_is_reported_by_the_log(spark: SparkSession, sales: Path) -> None:
     frame = ds.read(spark).load(sales)
     for file in sales.rglob("*.parquet"):
         file.rename(file.with_suffix(".gone"))
@@ -343,7 +343,7 @@ def test_a_count_of_all_rows_is_told_by_the_log(spark: SparkSession, sales: Path
     frame.unpersist()
 
 
-def test_a_count_that_the_log_does_not_tell(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_count_that_the_log_does_not_report(spark: SparkSession, tmp_path: Path) -> None:
     made = HandmadeTable(tmp_path / "t")
     made.create(made.data("a.parquet", ids(1, 2)))
     assert deltaic.Table(made.root).snapshot().num_rows is None

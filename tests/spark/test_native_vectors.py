@@ -95,7 +95,7 @@ def test_a_vector_and_a_filter_that_spark_pushes(spark: SparkSession, tmp_path: 
     assert frame.select("_metadata.row_index").where("row_index < 5").count() == 3
 
 
-def test_a_damaged_vector_is_told_at_load(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_damaged_vector_is_reported_at_load(spark: SparkSession, tmp_path: Path) -> None:
     made = HandmadeTable(tmp_path / "t")
     made.commit(FEATURE, metadata(ONE_LONG))
     vectors = VectorFile(made.root)

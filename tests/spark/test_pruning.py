@@ -61,7 +61,7 @@ def test_all_files_ruled_out(spark: SparkSession, hours: Path) -> None:
     assert frame.columns == ["id", "at", "day"]
 
 
-def test_what_only_spark_understands_is_asked_of_the_rows(spark: SparkSession, hours: Path) -> None:
+def test_what_only_spark_understands_is_requested_of_the_rows(spark: SparkSession, hours: Path) -> None:
     frame = ds.read(spark).where("pmod(id, 7) = 3 and hash(id) is not null").load(hours)
     assert frame.count() == len([n for n in range(100) if n % 7 == 3])
     assert "no file is ruled out by the predicate" in ds.explain(frame)

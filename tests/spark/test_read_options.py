@@ -80,7 +80,7 @@ def test_times_that_are_twice_or_never_are_javas() -> None:
 
 
 @pytest.mark.parametrize("text", ["2026-11-01", "2026-11-01 12:00:00", "2026-11-01T12:00"])
-def test_a_time_without_zone_is_no_guess(text: str) -> None:
+def test_a_time_without_zone_is_not_a_guess(text: str) -> None:
     with pytest.raises(ValueError, match=r"timestampAsOf has no time zone.*option\('timeZone'"):
         parse({"timestampAsOf": text})
 

@@ -115,7 +115,7 @@ def test_version_and_timestamp_together(spark: SparkSession, table: Path) -> Non
         rows(spark, table, versionAsOf=1, timestampAsOf="2026-11-02")
 
 
-def test_an_unknown_option_says_the_nearest(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_unknown_option_states_the_nearest(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown option 'versonAsOf': did you mean 'versionAsOf'"):
         ds.read(spark).option("versonAsOf", 1).load(tmp_path)
     with pytest.raises(ValueError, match="versionAsOf, timestampAsOf"):
@@ -124,7 +124,7 @@ def test_an_unknown_option_says_the_nearest(spark: SparkSession, tmp_path: Path)
         ds.read(spark).option("fileModificationTime", 1).load(tmp_path)
 
 
-def test_a_folder_that_is_no_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_table(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(deltaic.TableNotFound):
         ds.read(spark).load(tmp_path)
 
@@ -137,17 +137,17 @@ def test_a_corrupt_log_passes_through_as_it_is(spark: SparkSession, tmp_path: Pa
         ds.read(spark).load(made.root)
 
 
-def test_what_is_no_session() -> None:
+def test_what_is_not_a_session() -> None:
     with pytest.raises(TypeError, match="SparkSession"):
         ds.read("local")  # type: ignore[arg-type]
 
 
-def test_pyspark_is_imported_only_when_asked_for() -> None:
+def test_pyspark_is_imported_only_when_requested() -> None:
     code = "import deltaic.spark, sys; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_without_pyspark_the_error_says_what_to_install() -> None:
+def test_without_pyspark_the_error_states_what_to_install() -> None:
     code = "import sys; sys.modules['pyspark'] = None; import deltaic.spark as ds; ds.read(None)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: deltaic.spark needs PySpark" in ended.stderr

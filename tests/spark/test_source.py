@@ -289,7 +289,7 @@ def test_row_ids(spark: SparkSession) -> None:
         assert difference(some, whole.select(["_row_id", column])) is None
 
 
-def test_row_ids_of_a_table_that_keeps_none(spark: SparkSession, versions: Path) -> None:
+def test_row_ids_of_a_table_that_retains_none(spark: SparkSession, versions: Path) -> None:
     first = first_lines(lambda: load(spark, versions, rowIds=True))
     assert "deltaic.exceptions.UnsupportedFeature: " in first
 
@@ -394,12 +394,12 @@ def test_a_file_that_is_deleted_underneath(spark: SparkSession, versions: Path) 
 
 
 @pytest.mark.parametrize("schema", [None, "id long"])
-def test_the_time_of_a_file_is_not_told(spark: SparkSession, versions: Path, schema: str | None) -> None:
+def test_the_time_of_a_file_is_not_reported(spark: SparkSession, versions: Path, schema: str | None) -> None:
     first = first_lines(lambda: load(spark, versions, schema, fileModificationTime=True).collect())
     assert "UnsupportedFeature: the data source does not provide the modification time" in first
 
 
-def test_options_of_a_stream_are_no_reads(spark: SparkSession, versions: Path) -> None:
+def test_options_of_a_stream_are_not_reads(spark: SparkSession, versions: Path) -> None:
     assert "'ignoreDeletes' is for a stream" in first_lines(load(spark, versions, ignoreDeletes=True).count)
 
 
@@ -425,7 +425,7 @@ def test_the_module_that_spark_finds_raises_nothing() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_without_pyspark_the_error_says_what_to_install() -> None:
+def test_without_pyspark_the_error_states_what_to_install() -> None:
     code = "import sys; sys.modules['pyspark'] = None; import deltaic.spark as ds; ds.register(None)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: deltaic.spark needs PySpark" in ended.stderr

@@ -164,7 +164,7 @@ def test_rows_of_every_type_come_as_they_are(spark: SparkSession, tmp_path: Path
     assert frame.collect() == expected.collect()
 
 
-def test_a_column_that_comes_stops_the_query_and_a_new_start_goes_on(
+def test_a_column_that_comes_stops_the_query_and_a_new_start_continues(
     spark: SparkSession, events: HandmadeTable, tmp_path: Path
 ) -> None:
     def take(frame: DataFrame, _batch: int) -> None:
@@ -211,7 +211,7 @@ def test_a_checkpoint_of_another_table(spark: SparkSession, events: HandmadeTabl
         ({"startingVersion": "7"}, "VersionNotFound: the stream is to start at version 7"),
     ],
 )
-def test_what_cannot_be_is_said_in_the_first_line(
+def test_what_cannot_be_is_reported_in_the_first_line(
     spark: SparkSession, events: HandmadeTable, tmp_path: Path, options: dict[str, str], why: str
 ) -> None:
     with pytest.raises(Exception, match=re.escape(why)) as caught:

@@ -61,7 +61,7 @@ def test_any_limits_give_every_file_once(tmp_path: Path, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(20))
-def test_a_stream_that_is_opened_anew_goes_on_where_it_was(tmp_path: Path, number: int) -> None:
+def test_a_stream_that_is_opened_again_continues_where_it_was(tmp_path: Path, number: int) -> None:
     table = generated(tmp_path / "t", number)
     limits = Limits(max_files=2)
     place, found = opened(table.root).beginning(), list[str]()
@@ -215,7 +215,7 @@ def test_excluded_files_are_passed_over_and_do_not_count(tmp_path: Path) -> None
     ]
 
 
-def test_what_was_read_is_forgotten_and_can_be_asked_again(tmp_path: Path) -> None:
+def test_what_was_read_is_forgotten_and_can_be_requested_again(tmp_path: Path) -> None:
     table = generated(tmp_path / "t", 7)
     files = opened(table.root, startingVersion="0")
     end = files.end_of_batch(files.beginning(), Limits())

@@ -33,7 +33,7 @@ def wider(*more: dict[str, object], table_id: str = TABLE_ID) -> dict[str, objec
     return metadata(schema(field("id"), *more), id=table_id)
 
 
-def test_a_schema_that_changes_stops_the_stream_until_it_is_begun_anew(tmp_path: Path) -> None:
+def test_a_schema_that_changes_stops_the_stream_until_it_is_begun_again(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create(table.data("a.parquet", ids(1)))
     files = opened(table.root, startingVersion="0")
@@ -72,7 +72,7 @@ def test_columns_that_change_are_named(tmp_path: Path, now: str, why: str) -> No
         files.end_of_batch(start, Limits())
 
 
-def test_what_says_the_same_stops_no_stream(tmp_path: Path) -> None:
+def test_what_states_the_same_stops_no_stream(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create(schema_string=schema(field("id", nullable=False), field("b", "string")))
     files = opened(table.root)
@@ -182,7 +182,7 @@ def mapped(*fields: tuple[str, str, int], mode: str = "name") -> dict[str, objec
     )
 
 
-def test_a_renamed_column_keeps_its_values(tmp_path: Path) -> None:
+def test_a_renamed_column_retains_its_values(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     before = pa.table({"c1": pa.array([1], pa.int64()), "c2": pa.array([10], pa.int64())})
     after = pa.table({"c1": pa.array([2], pa.int64()), "c3": pa.array([30], pa.int64())})
@@ -251,7 +251,7 @@ def test_a_feature_that_comes_and_is_not_known(tmp_path: Path) -> None:
         files.end_of_batch(files.beginning(), Limits())
 
 
-def test_a_file_whose_rows_were_marked_deleted_comes_again_without_them(tmp_path: Path) -> None:
+def test_a_file_whose_rows_were_marked_deleted_returns_without_them(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     first = table.data("a.parquet", ids(1, 2, 3))["add"]
     table.commit(FEATURE, metadata(), {"add": first})

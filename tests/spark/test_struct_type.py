@@ -57,7 +57,7 @@ def test_everything_is_nullable_because_a_file_may_lack_it() -> None:
     assert '"containsNull":false' not in found.json()
 
 
-def test_metadata_is_kept_except_for_what_changes_the_reading() -> None:
+def test_metadata_is_retained_except_for_what_changes_the_reading() -> None:
     declared = {
         "comment": "of the user",
         "answer": 42,
@@ -106,6 +106,6 @@ def test_a_user_defined_type_is_refused_and_its_class_not_imported() -> None:
         {"type": "struct", "fields": [{"name": "a", "type": {"elementType": "long"}}]},
     ],
 )
-def test_what_is_no_schema_is_an_error(declared: Any) -> None:
+def test_what_is_not_a_schema_is_an_error(declared: Any) -> None:
     with pytest.raises(CorruptLog, match="not a Delta schema"):
         struct_type(json.dumps(declared))

@@ -94,7 +94,7 @@ def test_refreshing_changes_nothing(
     spark.catalog.dropTempView("refreshed")
 
 
-def test_a_global_view_is_seen_from_another_session(
+def test_a_global_view_is_observed_from_another_session(
     spark: SparkSession, load: Load, table: deltaic.Table
 ) -> None:
     load(place(table)).createOrReplaceGlobalTempView("everywhere")

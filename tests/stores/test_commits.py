@@ -118,7 +118,7 @@ def test_a_store_without_conditional_puts_is_read_and_not_written(strict: Strict
         reader.append(DATA)
 
 
-def test_an_outcome_that_cannot_be_learnt_is_told(strict: StrictStore) -> None:
+def test_an_outcome_that_cannot_be_learnt_is_reported(strict: StrictStore) -> None:
     store = strict_s3(strict.port, max_retries="0")
     table = made(store)
     table.snapshot()

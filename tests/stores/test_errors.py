@@ -43,7 +43,7 @@ def test_a_wrong_key(azure: Store) -> None:
     assert "does not accept the credentials" in error.message
 
 
-def test_nobody_there(each: Store) -> None:
+def test_no_client_there(each: Store) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound but not listening: connections are refused
         there = f"127.0.0.1:{held.getsockname()[1]}"

@@ -39,7 +39,7 @@ def test_a_fault_that_passes_is_not_noticed(
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_requests_are_made_again_as_often_as_told(strict: StrictStore, retries: int) -> None:
+def test_requests_are_made_again_as_often_as_reported(strict: StrictStore, retries: int) -> None:
     made, store = table(strict, max_retries=str(retries))
     strict.faults = [Fault("GET", LIST, 503, times=FOREVER)]
     strict.requests.clear()
@@ -73,7 +73,7 @@ def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(strict: StrictSt
         assert opened(made, store).scan().to_arrow()["id"].to_pylist() == [1, 2]
 
 
-def test_a_store_that_says_nothing_is_given_up(strict: StrictStore) -> None:
+def test_a_store_that_states_nothing_is_given_up(strict: StrictStore) -> None:
     made, store = table(strict, max_retries="1", read_timeout="100ms")
     strict.faults = [Fault("GET", LIST, hangs=True, times=FOREVER)]
     strict.requests.clear()
@@ -94,7 +94,7 @@ def test_a_listing_in_pages_and_out_of_order_is_the_same_table(strict: StrictSto
 
 
 @pytest.mark.parametrize("verb", ["snapshot", "history", "append", "exists", "create"])
-def test_every_verb_tells_that_it_may_not(strict: StrictStore, verb: str) -> None:
+def test_every_verb_reports_that_it_may_not(strict: StrictStore, verb: str) -> None:
     made, store = table(strict)
     strict.faults = [
         Fault(method, "", 403, "<Error><Code>AccessDenied</Code></Error>", times=FOREVER)
@@ -113,7 +113,7 @@ def test_every_verb_tells_that_it_may_not(strict: StrictStore, verb: str) -> Non
     assert caught.value.hint
 
 
-def test_a_writer_that_may_only_read_is_told_so(strict: StrictStore) -> None:
+def test_a_writer_that_may_only_read_is_reported_so(strict: StrictStore) -> None:
     made, _ = table(strict)
     strict.faults = [Fault("PUT", "", 403, times=FOREVER)]
     before = dict(strict.objects)

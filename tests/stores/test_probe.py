@@ -53,13 +53,13 @@ def test_a_store_that_overwrites_is_not_safe(strict: StrictStore, vouched: dict[
     assert strict.objects == {}
 
 
-def test_a_store_that_forbids_writing_is_told(strict: StrictStore) -> None:
+def test_a_store_that_forbids_writing_is_reported(strict: StrictStore) -> None:
     strict.faults = [Fault("PUT", "", 403, times=float("inf"))]
     with pytest.raises(deltaic.StorageError, match="permission denied"):
         deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)
 
 
-def test_the_command_line_says_which_promise_is_broken(
+def test_the_command_line_states_which_promise_is_broken(
     strict: StrictStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strict.ignores_conditions = True
@@ -90,7 +90,7 @@ except deltaic.StorageError:
 
 
 @pytest.mark.parametrize("below", ["", "new/place"])
-def test_a_disk_without_room_keeps_nothing(tmp_path: Path, below: str) -> None:
+def test_a_disk_without_room_retains_nothing(tmp_path: Path, below: str) -> None:
     """On a full disk folders can be created but no bytes written, and a listing does not show folders."""
     place = str(tmp_path / below)
     ran = subprocess.run(

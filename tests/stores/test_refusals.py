@@ -37,7 +37,7 @@ def rows(table: deltaic.Table, store: Store) -> int:
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 @pytest.mark.parametrize("status", BEFORE)
-def test_an_append_that_stands_is_no_failure(
+def test_an_append_that_remains_is_not_a_failure(
     store: Store, strict: StrictStore, status: int | None, refusal: int
 ) -> None:
     """protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2."""
@@ -50,7 +50,7 @@ def test_an_append_that_stands_is_no_failure(
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 @pytest.mark.parametrize("status", BEFORE)
-def test_where_nobody_can_look_no_data_file_goes(
+def test_where_no_client_can_look_no_data_file_goes(
     store: Store, strict: StrictStore, status: int | None, refusal: int
 ) -> None:
     table = made(store)
@@ -68,7 +68,9 @@ def test_where_nobody_can_look_no_data_file_goes(
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_commit_of_deleted_rows_that_stands_keeps_its_vectors(strict: StrictStore, refusal: int) -> None:
+def test_a_commit_of_deleted_rows_that_remains_retains_its_deletion_vectors(
+    strict: StrictStore, refusal: int
+) -> None:
     store = strict_s3(strict.port)
     properties = {"delta.enableDeletionVectors": "true"}
     table = deltaic.Table.create(
@@ -90,7 +92,9 @@ def test_a_table_that_was_made_is_made(store: Store, strict: StrictStore, refusa
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_first_refusal_is_told_at_once_and_clearly(store: Store, strict: StrictStore, refusal: int) -> None:
+def test_a_first_refusal_is_reported_at_once_and_clearly(
+    store: Store, strict: StrictStore, refusal: int
+) -> None:
     table = made(store)
     before = set(strict.objects)
     strict.faults = [Fault("PUT", COMMIT, refusal, times=FOREVER)]

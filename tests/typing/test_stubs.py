@@ -72,7 +72,7 @@ def test_a_class_has_the_members_of_its_stub(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_member_is_what_its_stub_says(name: str) -> None:
+def test_a_member_is_what_its_stub_states(name: str) -> None:
     function = FUNCTIONS[name]
     class_name, member_name = name.split(".")
     member = inspect.getattr_static(getattr(_rust, class_name), member_name)
@@ -113,7 +113,7 @@ def shape_of_stub(function: ast.FunctionDef) -> list[tuple[str, bool, bool]]:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_stub_says_what_it_is_about(name: str) -> None:
+def test_a_stub_states_what_it_is_about(name: str) -> None:
     assert ast.get_docstring(CLASSES[name][1])
 
 

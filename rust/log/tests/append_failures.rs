@@ -76,7 +76,7 @@ async fn assert_honest(table: &TableBuilder, outcome: Result<Committed>, how: &s
 
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
-async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
+async fn an_append_that_meets_a_fault_states_what_is_so() -> Result<()> {
     let faults = Fault::OF_READS.into_iter().chain([Fault::AnswerLost]);
     for fault in faults {
         for winning_commits in [0, 1, 3] {
@@ -112,7 +112,7 @@ async fn an_append_that_meets_a_fault_says_what_is_so() -> Result<()> {
 
 /// Missing permissions are reported; nothing is partially done.
 #[tokio::test]
-async fn a_right_that_is_missing_is_told() -> Result<()> {
+async fn a_right_that_is_missing_is_reported() -> Result<()> {
     use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
     for (kinds, may_open, may_append) in [
         (&[List, ListFolder, ListFrom][..], false, true),

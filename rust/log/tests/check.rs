@@ -122,7 +122,7 @@ async fn table() -> Result<TableBuilder> {
     clippy::disallowed_methods,
     reason = "the clock is paused: nothing is waited for"
 )]
-fn a_checkpoint_that_comes_meanwhile_is_no_dangling_hint() -> Result<()> {
+fn a_checkpoint_that_comes_meanwhile_is_not_a_dangling_hint() -> Result<()> {
     runtime().block_on(async {
         let mut table = TableBuilder::new();
         table.commit(TableBuilder::first_actions()).await?;
@@ -178,7 +178,7 @@ fn whatever_request_fails_there_is_a_report_or_an_error_of_the_store() -> Result
 }
 
 #[test]
-fn a_file_that_the_store_keeps_to_itself_is_told_and_the_rest_is_read() -> Result<()> {
+fn a_file_that_the_store_retains_to_itself_is_reported_and_the_rest_is_read() -> Result<()> {
     runtime().block_on(async {
         let table = table().await?;
         for name in [

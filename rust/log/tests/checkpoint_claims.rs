@@ -22,7 +22,7 @@ const BOMBS: [&[u8]; 3] = [
 ];
 
 #[tokio::test]
-async fn a_checkpoint_that_stands_for_far_more_than_its_bytes_is_damage() -> Result<()> {
+async fn a_checkpoint_that_represents_far_more_than_its_bytes_is_damage() -> Result<()> {
     for bomb in BOMBS {
         let table = TableBuilder::new();
         table.put(CHECKPOINT, bomb.to_vec()).await?;
@@ -57,7 +57,7 @@ async fn where_the_commits_are_there_it_is_passed_over() -> Result<()> {
 
 /// A read beyond the end returns fewer bytes, which would be reported as an error of the store.
 #[tokio::test]
-async fn a_place_behind_the_files_end_is_the_footers_fault() {
+async fn a_place_after_the_files_end_is_the_footers_fault() {
     let store = Arc::new(InMemory::new());
     let path = Path::from("a.parquet");
     store

@@ -167,7 +167,7 @@ async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
 
 /// An unreadable hint is not overwritten: it may name a newer checkpoint.
 #[tokio::test]
-async fn a_hint_that_cannot_be_asked_stays() -> Result<()> {
+async fn a_hint_that_cannot_be_requested_stays() -> Result<()> {
     let table = build("classic", Start::Commits).await?;
     let snapshot = table.open().await?;
     table
@@ -209,7 +209,7 @@ async fn two_writers_make_one_classic_checkpoint() -> Result<()> {
 
 /// A log that was replaced since it was opened is detected; a checkpoint never mixes both.
 #[tokio::test]
-async fn a_commit_that_is_another_since_is_told() -> Result<()> {
+async fn a_commit_that_is_another_since_is_reported() -> Result<()> {
     for lines in [
         vec![add("another", None), remove("old1", None)],
         vec![add("new", None)],

@@ -253,7 +253,7 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
 /// protocol: checkpoints.10, checkpoints.12, checkpoints.14, checkpoints.17
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[tokio::test]
-async fn a_checkpoint_of_any_table_says_what_its_log_says() -> Result<()> {
+async fn a_checkpoint_of_any_table_states_what_its_log_states() -> Result<()> {
     let Some(tables) = reference_tables() else {
         return Ok(());
     };

@@ -97,7 +97,7 @@ proptest! {
     /// protocol: multi-part-checkpoint.1, problems-with-multi-part-checkpoints.4
     /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
     #[test]
-    fn a_checkpoint_says_what_the_oracle_says(
+    fn a_checkpoint_states_what_the_oracle_states(
         mut commits in history(), at in any::<prop::sample::Index>(), policy_is_v2 in any::<bool>(),
         sidecar_actions in 1usize..6, is_classic in any::<bool>(), is_refreshed in any::<bool>(),
     ) {
@@ -204,7 +204,7 @@ proptest! {
     ///
     /// protocol: checkpoints.3, checkpoints.9
     #[test]
-    fn a_checkpoint_may_be_written_of_every_version_that_the_log_tells(history in history_with_maintenance()) {
+    fn a_checkpoint_may_be_written_of_every_version_that_the_log_reports(history in history_with_maintenance()) {
         holds(async {
             let mut table = TableBuilder::new();
             let mut commits = Vec::new();

@@ -36,7 +36,7 @@ async fn table() -> Result<(TableBuilder, Snapshot)> {
 }
 
 #[tokio::test]
-async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
+async fn an_append_goes_after_winning_commits_that_are_not_conflict() -> Result<()> {
     let (mut table, snapshot) = table().await?;
     table.commit(vec![add("theirs", None)]).await?;
     table
@@ -59,7 +59,7 @@ async fn an_append_goes_behind_winners_that_are_no_conflict() -> Result<()> {
 /// A writer that is many versions late reads up to the newest version before it proposes again. If it proposed each
 /// version, or paused after each winning commit, it would never catch up with busy writers.
 #[tokio::test(start_paused = true)]
-async fn who_is_far_behind_catches_up_before_the_next_proposal() -> Result<()> {
+async fn who_is_far_after_catches_up_before_the_next_proposal() -> Result<()> {
     const WINNERS: i64 = 100;
     let (mut table, snapshot) = table().await?;
     for number in 0..WINNERS {
@@ -209,7 +209,7 @@ impl Committer for Busy {
 
 /// A writer proposes immediately after it has found the newest version, before others commit.
 #[tokio::test(start_paused = true)]
-async fn a_writer_proposes_at_once_what_it_has_seen_free() -> Result<()> {
+async fn a_writer_proposes_at_once_what_it_has_observed_free() -> Result<()> {
     for _ in 0..3 {
         let (table, snapshot) = table().await?;
         let committer = Busy {
@@ -250,7 +250,7 @@ async fn a_commit_ends_after_ten_minutes_without_a_deadline() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_users_own_keys_stand_beside_ours_and_never_for_them() -> Result<()> {
+async fn the_users_own_keys_remain_beside_ours_and_never_for_them() -> Result<()> {
     let (table, snapshot) = table().await?;
     let mut ours = an_append("ours", 1);
     ours.options.user = UserInfo::parse(Some(r#"{"userMetadata":"why"}"#))?;
@@ -307,7 +307,7 @@ async fn a_lost_request_uses_up_no_attempt() -> Result<()> {
 
 /// If the outcome is unknown the error says so, whatever the last fault was: the files may be in the table.
 #[tokio::test]
-async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
+async fn an_outcome_that_cannot_be_learnt_is_reported() -> Result<()> {
     use Fault::{AnswerLost, RequestLost};
     for (puts, reads, attempts) in [
         (vec![AnswerLost], vec![RequestLost], 10),

@@ -36,7 +36,7 @@ fn over(location: &TableLocation, files: &RecordedFiles) -> FileSystem {
 
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_file_system_keeps_the_contract() -> Result<()> {
+async fn a_local_file_system_retains_the_contract() -> Result<()> {
     let (_folder, location) = on_disk()?;
     keeps_the_contract(Arc::<TableLocation>::clone(&location)).await?;
     is_listed(&location).await
@@ -45,7 +45,7 @@ async fn a_local_file_system_keeps_the_contract() -> Result<()> {
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_file_system_without_links_keeps_the_contract() -> Result<()> {
+async fn a_local_file_system_without_links_retains_the_contract() -> Result<()> {
     let (_folder, location) = on_disk()?;
     let files = RecordedFiles::without_links();
     keeps_the_contract(Arc::new(over(&location, &files))).await?;
@@ -55,7 +55,7 @@ async fn a_local_file_system_without_links_keeps_the_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory_keeps_the_contract() -> Result<()> {
+async fn memory_retains_the_contract() -> Result<()> {
     let location = TableBuilder::new().location();
     keeps_the_contract(Arc::<TableLocation>::clone(&location)).await?;
     is_listed(&location).await
@@ -63,7 +63,7 @@ async fn memory_keeps_the_contract() -> Result<()> {
 
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(flavor = "multi_thread")]
-async fn s3_azure_and_google_keep_the_contract() -> Result<()> {
+async fn s3_azure_and_google_retain_the_contract() -> Result<()> {
     for service in SERVICES {
         let (network, location) = remote_place(service, &[])?;
         keeps_the_contract(Arc::<TableLocation>::clone(&location)).await?;
@@ -80,7 +80,7 @@ async fn s3_azure_and_google_keep_the_contract() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_catalog_keeps_the_contract() -> Result<()> {
+async fn a_catalog_retains_the_contract() -> Result<()> {
     for publishing in [Publishing::AtOnce, Publishing::Later] {
         let location = TableBuilder::new().location();
         let catalog = Catalog::over(&location, 0, publishing);
@@ -94,7 +94,7 @@ async fn a_catalog_keeps_the_contract() -> Result<()> {
 /// The meaning of a status depends on the service: a 412 of S3 and Google and a 409 of Azure that names the blob mean
 /// that the version is taken; a 409 of S3 means that no writer has won yet.
 #[tokio::test(start_paused = true)]
-async fn a_taken_version_and_an_undecided_one_are_told_apart() -> Result<()> {
+async fn a_taken_version_and_an_undecided_one_are_reported_apart() -> Result<()> {
     for service in SERVICES {
         let is_azure = service.0.starts_with("az:");
         for (status, code, is_taken) in [
@@ -124,7 +124,7 @@ async fn a_taken_version_and_an_undecided_one_are_told_apart() -> Result<()> {
 /// A network file system may execute a step and report a failure, or fail at any step: a commit is never reported as
 /// not committed when it was, and no other file is left.
 #[tokio::test]
-async fn a_file_system_that_fails_is_told_of_as_it_is() -> Result<()> {
+async fn a_file_system_that_fails_is_reported_of_as_it_is() -> Result<()> {
     const STEPS: [Step; 7] = [
         Step::Create,
         Step::Write,
@@ -246,7 +246,7 @@ async fn a_staged_file_with_another_name_elsewhere_has_not_won() -> Result<()> {
 
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
-async fn a_service_that_fails_is_told_of_as_it_is() -> Result<()> {
+async fn a_service_that_fails_is_reported_of_as_it_is() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             for failed in [Failed::Before, Failed::Behind] {
@@ -269,7 +269,7 @@ async fn a_service_that_fails_is_told_of_as_it_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_catalog_that_fails_is_told_of_as_it_is() -> Result<()> {
+async fn a_catalog_that_fails_is_reported_of_as_it_is() -> Result<()> {
     for (fault, failed) in [
         (Fault::AnswerLost, Failed::Behind),
         (Fault::RequestLost, Failed::Before),

@@ -43,7 +43,7 @@ async fn made(winning_commits: usize) -> Result<(TableBuilder, Snapshot)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
+async fn after_its_deadline_no_version_is_tried() -> Result<()> {
     const WINNERS: usize = 40;
     // A lost version costs a put and a read, and from the third on a pause.
     for (deadline, text, most) in [
@@ -77,7 +77,7 @@ async fn behind_its_deadline_no_version_is_tried() -> Result<()> {
 
 /// A proposal that may still succeed is not reported as a conflict, however late it is.
 #[tokio::test(start_paused = true)]
-async fn what_is_not_known_stays_so_behind_the_deadline() -> Result<()> {
+async fn what_is_not_known_stays_so_after_the_deadline() -> Result<()> {
     let (table, snapshot) = made(0).await?;
     let lost = Rule::new(Fault::RequestLost).of(&[RequestKind::Put]);
     table.scripted().fail(lost);

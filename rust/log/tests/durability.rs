@@ -31,7 +31,7 @@ fn order(files: &RecordedFiles) -> Vec<Step> {
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test]
-async fn a_file_is_synced_before_its_link_and_the_folder_behind_it() -> Result<()> {
+async fn a_file_is_synced_before_its_link_and_the_folder_after_it() -> Result<()> {
     use Step::{Create, Link, Remove, Sync, SyncFolder, Write};
     let files = RecordedFiles::default();
     let (_folder, _, committer) = table(&files).await?;
@@ -55,7 +55,7 @@ async fn a_file_is_synced_before_its_link_and_the_folder_behind_it() -> Result<(
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_file_is_synced_before_its_rename_and_the_folder_behind_it() -> Result<()> {
+async fn a_file_is_synced_before_its_rename_and_the_folder_after_it() -> Result<()> {
     use Step::{Create, Remove, Rename, Sync, SyncFolder, Write};
     let files = RecordedFiles::without_links();
     let (_folder, _, committer) = table(&files).await?;

@@ -40,7 +40,7 @@ proptest! {
     /// protocol: action-reconciliation.1, action-reconciliation.2, delta-log-entries.1
     /// protocol: checkpoints.2, checkpoints.8
     #[test]
-    fn every_form_of_the_log_tells_one_history(history in history_with_maintenance(), stride in 1usize..5) {
+    fn every_form_of_the_log_reports_one_history(history in history_with_maintenance(), stride in 1usize..5) {
         holds(async {
             let mut table = TableBuilder::new();
             let mut held: Vec<Snapshot> = Vec::new();
@@ -77,7 +77,7 @@ proptest! {
     /// protocol: checkpoints.11, classic-checkpoint.1, classic-checkpoint.2
     /// protocol: uuid-named-checkpoint.1, v2-spec.1, v2-spec.2
     #[test]
-    fn a_checkpoint_stands_for_the_commits_before_it(
+    fn a_checkpoint_represents_the_commits_before_it(
         commits in history(), form in checkpoint_form(), hint in hint_form(), at in any::<prop::sample::Index>(),
         are_deleted in any::<bool>(),
     ) {

@@ -156,7 +156,7 @@ async fn an_answer_that_takes_its_time_is_as_good() -> Result<()> {
 
 /// A history is correct and complete, or an error.
 #[tokio::test(start_paused = true)]
-async fn a_history_that_meets_a_fault_is_no_other_history() -> Result<()> {
+async fn a_history_that_meets_a_fault_is_not_a_other_history() -> Result<()> {
     for layout in LAYOUTS {
         let table = table(layout, None).await?;
         let right = history(&table.location(), None, LoadOptions::default()).await?;

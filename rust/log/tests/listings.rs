@@ -98,7 +98,7 @@ async fn order_repetition_and_foreign_names_change_nothing() -> Result<()> {
 
 /// Three names, two of them equal, are not three parts.
 #[tokio::test]
-async fn a_part_that_is_listed_twice_stands_for_no_other() -> Result<()> {
+async fn a_part_that_is_listed_twice_represents_no_other() -> Result<()> {
     for cleanup in [None, Some(LastCommit::Deleted)] {
         let table = table(Some(Layout::MultiPart(3)), cleanup).await?;
         let right = replay(table.commits()).facts();
@@ -202,7 +202,7 @@ async fn a_refresh_never_goes_back() -> Result<()> {
 
 /// A table that was recreated at the same location is another one: there an older version is correct.
 #[tokio::test]
-async fn a_table_that_was_made_anew_is_opened_from_its_start() -> Result<()> {
+async fn a_table_that_was_recreated_is_opened_from_its_start() -> Result<()> {
     let table = table(None, None).await?;
     let old = table.open().await?;
     for version in 0..=6 {

@@ -175,7 +175,7 @@ async fn a_store_that_never_answers_a_put_is_given_up() -> Result<()> {
 
 /// If the version cannot be read back either, the error says that it may have been committed; and it was.
 #[tokio::test(start_paused = true)]
-async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
+async fn an_outcome_that_cannot_be_learnt_is_reported() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             let how = format!("{}, {mishap:?}", service.0);
@@ -196,7 +196,7 @@ async fn an_outcome_that_cannot_be_learnt_is_told() -> Result<()> {
 /// "The table already exists" may be the response to the put that created it; it is not reported without reading the
 /// version.
 #[tokio::test(start_paused = true)]
-async fn a_table_that_was_made_unheard_is_no_other_table() -> Result<()> {
+async fn a_table_that_was_made_unheard_is_not_a_other_table() -> Result<()> {
     const FIRST: &str = "_delta_log/00000000000000000000.json";
     for service in SERVICES {
         for (refusal, reads_fail) in [None, Some(401), Some(403), Some(404)]

@@ -120,7 +120,7 @@ async fn a_new_table_has_a_checksum() -> Result<()> {
 ///
 /// protocol: state-validation-writer-requirements.2, checkpoints.9
 #[tokio::test]
-async fn a_commit_behind_winners_is_counted_with_them() -> Result<()> {
+async fn a_commit_after_winning_commits_is_counted_with_them() -> Result<()> {
     for winning_commits in 1..4 {
         let mut table = TableBuilder::with_properties(&json!({}), 9 - winning_commits).await?;
         let stale = table.open().await?;

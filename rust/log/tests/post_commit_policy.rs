@@ -110,7 +110,7 @@ async fn a_policy_chooses() -> Result<()> {
 
 /// Requests of post-commit maintenance: one put, and after winning commits a listing. A checkpoint takes more.
 #[tokio::test(start_paused = true)]
-async fn an_append_asks_for_one_put_more() -> Result<()> {
+async fn an_append_requests_one_put_more() -> Result<()> {
     use RequestKind::{Get, Head, List, ListFolder, ListFrom, Put};
     for (winning_commits, puts, listings) in [(0, 1, 0), (2, 1, 1)] {
         let mut asked = Vec::new();
@@ -160,7 +160,7 @@ async fn an_append_asks_for_one_put_more() -> Result<()> {
 
 /// A table with unsupported features is left to other writers, without a warning after each commit.
 #[tokio::test]
-async fn what_is_not_ours_to_keep_is_left_alone() -> Result<()> {
+async fn what_is_not_ours_to_retain_is_left_alone() -> Result<()> {
     for (features, left) in [
         (json!(["fromTheFuture"]), 2),
         (json!(["redirectWriterOnly-preview"]), 2),
@@ -226,7 +226,7 @@ async fn a_table_of_a_catalog_is_not_cleaned_up() -> Result<()> {
 /// An invalid property is reported after each commit, since the table's owner can fix it; all other maintenance is
 /// done.
 #[tokio::test]
-async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
+async fn a_property_that_cannot_be_read_is_reported() -> Result<()> {
     let table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "often"}), 0).await?;
     let made = append_to(&table.open().await?, "ours", PostCommitPolicy::default()).await?;
     assert_eq!(
@@ -247,7 +247,7 @@ async fn a_property_that_cannot_be_read_is_told() -> Result<()> {
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
-async fn what_has_expired_goes_behind_a_checkpoint() -> Result<()> {
+async fn what_has_expired_goes_after_a_checkpoint() -> Result<()> {
     for (is_enabled, checkpoint, oldest) in [(true, true, 2), (false, true, 0), (true, false, 0)] {
         let mut table = TableBuilder::new();
         let mut first = TableBuilder::first_actions();

@@ -195,7 +195,7 @@ async fn every_precondition_has_a_case() -> Result<()> {
 
 /// protocol: check-constraints.9, check-constraints.10, row-ids.4
 #[tokio::test]
-async fn no_isolation_level_lets_a_file_pass_that_was_not_proved() -> Result<()> {
+async fn no_isolation_level_lets_a_file_pass_that_was_not_verified() -> Result<()> {
     let levels = [
         None,
         Some(IsolationLevel::Serializable),
@@ -227,7 +227,7 @@ async fn no_isolation_level_lets_a_file_pass_that_was_not_proved() -> Result<()>
 
 /// Without a precondition on files the user's isolation level applies.
 #[tokio::test]
-async fn what_asks_nothing_of_files_passes_over_them() -> Result<()> {
+async fn what_requests_nothing_of_files_passes_over_them() -> Result<()> {
     for isolation in [None, Some(IsolationLevel::SnapshotIsolation)] {
         let case = Case {
             changes: vec![TableChange::SetName(Some("n".to_owned()))],
@@ -244,7 +244,7 @@ async fn what_asks_nothing_of_files_passes_over_them() -> Result<()> {
 
 /// The kind of conflict that is reported for an added file.
 #[tokio::test]
-async fn it_is_told_as_an_append() -> Result<()> {
+async fn it_is_reported_as_an_append() -> Result<()> {
     let case = cases().remove(0);
     let (mut table, snapshot) = table(&case, None).await?;
     table.commit(their_append()).await?;

@@ -57,7 +57,7 @@ fn assert_refused(error: &Error, how: &str) {
 
 /// On a store, where recently read information is not read again.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
+async fn nothing_is_committed_into_a_table_recreated_in_memory() -> Result<()> {
     // Fewer versions, the same number, more, and none at all.
     for versions in [None, Some(1), Some(3), Some(6)] {
         for expires in [true, false] {
@@ -90,7 +90,7 @@ async fn nothing_is_committed_into_a_table_made_anew_in_memory() -> Result<()> {
 
 /// On a disk the check is cheap, so it is done for each commit.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
+async fn nothing_is_committed_into_a_table_recreated_on_disk() -> Result<()> {
     for versions in [0, 1, 3, 6] {
         let how = format!("{versions} files");
         let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
@@ -117,7 +117,7 @@ async fn nothing_is_committed_into_a_table_made_anew_on_disk() -> Result<()> {
 
 /// Commits to the same table continue, also if its own file was deleted or rewritten.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_table_goes_on() -> Result<()> {
+async fn the_same_table_continues() -> Result<()> {
     for expires in [true, false] {
         let own = table("mine", expires, 3).await?;
         write_checkpoint(&own.open().await?, &CheckpointOptions::default()).await?;
@@ -144,7 +144,7 @@ fn alone() -> CommitOptions {
 
 /// A winning commit may replace the table within the same log. The operation is not applied to the replacement.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_winner_of_another_id_is_another_table() -> Result<()> {
+async fn a_winning_commit_of_another_id_is_another_table() -> Result<()> {
     let mut own = table("mine", false, 1).await?;
     let held = own.open().await?;
     own.commit(first("theirs", false).split_off(1)).await?;
@@ -167,7 +167,7 @@ async fn a_winner_of_another_id_is_another_table() -> Result<()> {
 /// Requests that verify that the table was not recreated: none for a fresh version without winning commits, and one for
 /// the commit file of the version that was read, for any number of winning commits.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fresh_version_is_not_asked_for_again() -> Result<()> {
+async fn a_fresh_version_is_not_requested_again() -> Result<()> {
     for winning_commits in [0, 1, 2] {
         let mut own = table("mine", false, 1).await?;
         let held = own.open().await?;

@@ -15,7 +15,7 @@ proptest! {
 
     /// protocol: action-reconciliation.1, action-reconciliation.2
     #[test]
-    fn every_version_is_what_the_oracle_says(commits in history()) {
+    fn every_version_is_what_the_oracle_states(commits in history()) {
         holds(async {
             let table = TableBuilder::of(&commits).await?;
             for version in 0..commits.len() {
@@ -69,7 +69,7 @@ async fn a_file_twice_in_one_commit_is_damage() {
 /// trino#24648: a second deletion vector on a file must not double its rows. Detected in a single commit with both
 /// adds, across a checkpoint and a commit, and in a refresh.
 #[tokio::test]
-async fn one_path_cannot_be_live_with_two_vectors() -> Result<()> {
+async fn one_path_cannot_be_live_with_two_deletion_vectors() -> Result<()> {
     let histories = [
         [vec![add("a", Some("v")), add("a", Some("w"))], vec![]],
         [

@@ -209,7 +209,7 @@ async fn a_commit_is_one_request() -> Result<()> {
 
 /// Listings contain the sizes of checkpoints, and a top level those of its sidecars.
 #[tokio::test(start_paused = true)]
-async fn no_size_is_asked_for() -> Result<()> {
+async fn no_size_is_requested() -> Result<()> {
     for (name, _, report) in every_kind().await? {
         assert_eq!(report.count(RequestKind::Head), 0, "{name}: {report:#?}");
     }
@@ -217,7 +217,7 @@ async fn no_size_is_asked_for() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_hint_and_the_listing_are_asked_for_at_once() -> Result<()> {
+async fn the_hint_and_the_listing_are_requested_at_once() -> Result<()> {
     for (name, _, report) in every_kind().await? {
         let hint = report
             .at(RequestKind::Get, "_last_checkpoint")
@@ -266,7 +266,7 @@ async fn a_hint_saves_pages_of_the_listing() -> Result<()> {
 /// A refresh lists, and reads new commits once; without new commits it only lists. After a cleanup the table is opened
 /// again; if a cleanup was possible, the refresh checks for it.
 #[tokio::test(start_paused = true)]
-async fn a_refresh_asks_for_what_is_new() -> Result<()> {
+async fn a_refresh_requests_what_is_new() -> Result<()> {
     for kind in KINDS {
         let mut table = table(kind, 20).await?;
         let (snapshot, _) = opened(&table).await?;

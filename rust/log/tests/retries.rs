@@ -71,7 +71,7 @@ fn assert_store_failed(error: &Error, how: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_pass_is_asked_again_as_often_as_told_and_no_longer() -> Result<()> {
+async fn what_does_not_pass_is_requested_again_as_often_as_reported_and_no_longer() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             for (retries, expected) in [("", RETRIES), ("0", 0), ("1", 1), ("40", 40)] {
@@ -98,7 +98,7 @@ async fn what_does_not_pass_is_asked_again_as_often_as_told_and_no_longer() -> R
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_no_time_is_given_nothing_is_asked_again() -> Result<()> {
+async fn where_no_time_is_given_nothing_is_requested_again() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             let how = format!("{}, {mishap:?}", service.0);
@@ -112,7 +112,7 @@ async fn where_no_time_is_given_nothing_is_asked_again() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_time_does_not_mend_is_asked_once() -> Result<()> {
+async fn what_time_does_not_mend_is_requested_once() -> Result<()> {
     for service in SERVICES {
         for mishap in STAYS {
             for request in [LIST, "_delta_log/00000000000000000000.json"] {

@@ -14,7 +14,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn statistics_are_what_the_commits_said(
+    fn statistics_are_what_the_commits_reported(
         commits in history(), form in checkpoint_form(), at in any::<prop::sample::Index>(),
     ) {
         holds(async {

@@ -149,7 +149,7 @@ async fn run(snapshot: Snapshot, policy: RunPolicy, delete: &mut Delete<'_>) -> 
 }
 
 #[tokio::test]
-async fn behind_a_conflict_only_what_changed_is_written_again() -> Result<()> {
+async fn after_a_conflict_only_what_changed_is_written_again() -> Result<()> {
     for (winning_commit, changed, left) in [
         // Another writer rewrote a file, added a vector to it, removed it, or added one.
         (

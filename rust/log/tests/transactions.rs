@@ -83,7 +83,7 @@ async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
 
 /// The files of an append that another commit made unnecessary are kept if that commit may name them.
 #[tokio::test]
-async fn files_that_a_winner_of_the_same_application_adds_are_kept() -> Result<()> {
+async fn files_that_a_winning_commit_of_the_same_application_adds_are_retained() -> Result<()> {
     for (theirs, is_kept) in [("theirs", false), ("ours", true)] {
         let (mut table, snapshot) = table(&[], json!({})).await?;
         table.commit(vec![add(theirs, None), txn(7)]).await?;
@@ -94,7 +94,7 @@ async fn files_that_a_winner_of_the_same_application_adds_are_kept() -> Result<(
 }
 
 #[tokio::test]
-async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Result<()> {
+async fn a_winning_commit_of_the_same_application_has_done_it_or_is_a_conflict() -> Result<()> {
     for (theirs, outcome) in [
         (7, Ok(true)),
         (9, Ok(true)),
@@ -115,7 +115,7 @@ async fn a_winner_of_the_same_application_has_done_it_or_is_a_conflict() -> Resu
 /// protocol: writer-requirements-for-in-commit-timestamps.1, writer-requirements-for-in-commit-timestamps.2,
 /// writer-requirements-for-in-commit-timestamps.3, commit-provenance-information.1, commit-provenance-information.2
 #[tokio::test]
-async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
+async fn in_commit_timestamps_continue_after_winning_commits() -> Result<()> {
     const FAR: i64 = 9_000_000_000_000;
     let (table, snapshot) = table(
         &["inCommitTimestamp"],
@@ -152,7 +152,7 @@ async fn in_commit_timestamps_go_on_behind_winners() -> Result<()> {
 ///
 /// protocol: writer-requirements-for-in-commit-timestamps.2
 #[tokio::test]
-async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
+async fn in_commit_timestamps_continue_after_a_compaction_file() -> Result<()> {
     const FAR: i64 = 9_000_000_000_000;
     let enabled = json!({"delta.enableInCommitTimestamps": "true"});
     let (mut table, _) = table(&["inCommitTimestamp"], enabled).await?;
@@ -181,7 +181,7 @@ async fn in_commit_timestamps_go_on_behind_a_compaction_file() -> Result<()> {
 /// writer-requirements-for-row-tracking.20, writer-requirements-for-row-tracking.25,
 /// writer-requirements-for-row-tracking.30, writer-requirements-for-row-tracking.31
 #[tokio::test]
-async fn row_ids_are_fresh_behind_winners() -> Result<()> {
+async fn row_ids_are_fresh_after_winning_commits() -> Result<()> {
     let properties = json!({
         "delta.enableRowTracking": "true",
         "delta.rowTracking.materializedRowIdColumnName": "_row-id",
@@ -236,7 +236,7 @@ async fn rows_that_are_not_counted_get_no_ids() -> Result<()> {
 
 /// A deletion vector between two adds of a file would leave two logical files with one path.
 #[tokio::test]
-async fn a_file_that_a_winner_brought_does_not_come_again() -> Result<()> {
+async fn a_file_that_a_winning_commit_added_does_not_return() -> Result<()> {
     for is_cut in [false, true] {
         let (mut table, snapshot) = table(&[], json!({})).await?;
         table.commit(vec![add("same", None)]).await?;

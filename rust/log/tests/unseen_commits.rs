@@ -64,7 +64,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_the_second_request_says_nothing_of_the_first() -> Result<()> {
+async fn a_refusal_of_the_second_request_states_nothing_of_the_first() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             for refusal in REFUSALS {
@@ -116,7 +116,7 @@ async fn a_version_that_exists_for_the_second_request_may_be_of_the_first() -> R
 ///
 /// protocol: creation-of-new-log-entries.1, creation-of-new-log-entries.2
 #[tokio::test(start_paused = true)]
-async fn a_put_that_is_refused_when_it_is_made_again_may_stand() -> Result<()> {
+async fn a_put_that_is_refused_when_it_is_made_again_may_remain() -> Result<()> {
     for service in SERVICES {
         for mishap in BEFORE {
             for refusal in REFUSALS {
@@ -159,7 +159,7 @@ async fn a_put_that_is_refused_when_it_is_made_again_may_stand() -> Result<()> {
 /// A proposal without a response may have succeeded without being visible yet: if the next one is rejected, the version
 /// is read before the error is returned.
 #[tokio::test(start_paused = true)]
-async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()> {
+async fn after_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()> {
     for service in SERVICES {
         for refusal in REFUSALS {
             for theirs in [false, true] {
@@ -191,7 +191,7 @@ async fn behind_an_open_proposal_a_refusal_is_not_believed_unseen() -> Result<()
 
 /// The same if the deadline passes before the version could be read.
 #[tokio::test(start_paused = true)]
-async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Result<()> {
+async fn after_an_open_proposal_a_deadline_is_reported_after_a_last_look() -> Result<()> {
     for (is_done, expected) in [(true, None), (false, Some(ErrorKind::CommitUnknown))] {
         let (network, location) = table(SERVICES[0])?;
         let snapshot = open(&location).await?;
@@ -213,7 +213,7 @@ async fn behind_an_open_proposal_a_deadline_is_told_after_a_last_look() -> Resul
 /// A store reports that a version is taken, possibly by this very put, and does not show it: the version is read again,
 /// and never put again, since the log might have a gap if it was deleted.
 #[tokio::test(start_paused = true)]
-async fn a_taken_version_that_is_not_to_be_seen_is_read_again() -> Result<()> {
+async fn a_taken_version_that_is_not_to_be_observed_is_read_again() -> Result<()> {
     for service in SERVICES {
         for (unseen, is_done) in [(3, true), (usize::MAX, true), (usize::MAX, false)] {
             let how = format!("{}, unseen {unseen} times, done: {is_done}", service.0);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn physical_names_are_told_as_users_know_them() -> Result<()> {
+    fn physical_names_are_reported_as_users_know_them() -> Result<()> {
         let schema = StructType::from_json(
             r#"{"type":"struct","fields":[{"name":"s","nullable":true,"metadata":{"delta.columnMapping.physicalName":"p-s"},
                 "type":{"type":"struct","fields":[{"name":"x.y","type":"long","nullable":true,"metadata":{"delta.columnMapping.physicalName":"p-x"}}]}}]}"#,

@@ -187,7 +187,7 @@ mod tests {
     /// recommendations-for-readers-of-tables-with-in-commit-timestamps.2,
     /// recommendations-for-readers-of-tables-with-in-commit-timestamps.3
     #[test]
-    fn the_version_tells_where_its_time_stands() -> Result<()> {
+    fn the_version_reports_where_its_time_remains() -> Result<()> {
         let version = |number| Version::try_new(number);
         let late = since("4", "1000")?;
         for (number, source) in [

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_value_is_an_error_for_a_scan_and_null_in_a_list() -> Result<()> {
+    fn text_that_is_not_a_value_is_an_error_for_a_scan_and_null_in_a_list() -> Result<()> {
         let column = StructField::new("p", PrimitiveType::Integer.into(), true);
         assert!(parse_value(&column, Some("x")).is_err());
         let array = parse_texts(&column, &logged(&[Some("7"), Some("x"), Some("x")])?)?;

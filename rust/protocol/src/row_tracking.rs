@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_materialised_columns_are_no_columns_of_the_table() -> Result<()> {
+    fn the_materialised_columns_are_not_columns_of_the_table() -> Result<()> {
         let schema = StructType::from_json(
             r#"{"type":"struct","fields":[{"name":"a","type":"long","nullable":true,"metadata":{"delta.columnMapping.physicalName":"p"}}]}"#,
         )?;

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_twice_is_found_wherever_it_stands() {
+    fn a_key_twice_is_found_wherever_it_remains() {
         for text in [
             r#"{"a":1,"a":2}"#,
             r#"{"a":[{"b":{"c":1,"d":{},"c":[]}}]}"#,
@@ -236,7 +236,7 @@ mod tests {
         /// Serialized maps have no duplicate keys, so they are accepted; they are rejected after the
         /// first member is duplicated.
         #[test]
-        fn what_a_map_says_is_strict(value in value(), pretty in any::<bool>()) {
+        fn what_a_map_states_is_strict(value in value(), pretty in any::<bool>()) {
             let write = |value: &Value| {
                 if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) }
             };

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_ends_the_pages() {
+    fn what_is_not_a_page_ends_the_pages() {
         for bytes in [
             &[0xff; 40][..],
             &[0x15, 0, 0x15, 2],

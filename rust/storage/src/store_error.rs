@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_an_answer_its_code_and_message_are_kept() {
+    fn of_an_answer_its_code_and_message_are_retained() {
         let secret = "<AWSAccessKeyId>AKIASECRET</AWSAccessKeyId><StringToSign>SECRET</StringToSign>";
         let body = format!(
             "<?xml?>\n<Error><Code>InvalidAccessKeyId</Code><Message>Not known.\nSECRET</Message>{secret}</Error>"

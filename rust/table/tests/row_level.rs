@@ -283,7 +283,7 @@ async fn a_file_whose_rows_two_commits_deleted_is_removed() -> Result<()> {
 /// A damaged vector of a winning commit fails the commit with an error that names it; the files of the attempt are
 /// deleted.
 #[tokio::test(flavor = "multi_thread")]
-async fn damage_is_told_and_nothing_is_committed() -> Result<()> {
+async fn damage_is_reported_and_nothing_is_committed() -> Result<()> {
     let other = {
         let mut file = VectorFile::new();
         file.push(&Bitmap::from_positions([1, 2, 3])?)?;

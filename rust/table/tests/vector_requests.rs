@@ -78,7 +78,7 @@ async fn read(table: &TableBuilder, wanted: Vec<VectorOf>) -> Result<Report> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_vectors_of_a_file_are_one_request() -> Result<()> {
+async fn many_deletion_vectors_of_a_file_are_one_request() -> Result<()> {
     let table = TableBuilder::new();
     let mut wanted = vectors(&table, 1, &[3; 400]).await?;
     // In another order than the file's.
@@ -112,7 +112,7 @@ async fn files_are_read_side_by_side() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_asks_for_is_not_fetched() -> Result<()> {
+async fn what_no_client_requests_is_not_fetched() -> Result<()> {
     let table = TableBuilder::new();
     let wide = 20 * 65_536;
     let all = vectors(&table, 1, &[3, wide, 3, wide, 3, 3]).await?;
@@ -145,7 +145,7 @@ async fn what_nobody_asks_for_is_not_fetched() -> Result<()> {
 
 /// As for listing a snapshot's vectors, from the log on.
 #[tokio::test(start_paused = true)]
-async fn the_vectors_of_a_snapshot_are_one_request_a_file() -> Result<()> {
+async fn the_deletion_vectors_of_a_snapshot_are_one_request_a_file() -> Result<()> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions_with_vectors()).await?;
     let wanted = vectors(&table, 7, &[5; 400]).await?;
@@ -172,7 +172,7 @@ async fn the_vectors_of_a_snapshot_are_one_request_a_file() -> Result<()> {
 
 /// An inline vector takes no request.
 #[tokio::test(start_paused = true)]
-async fn a_vector_in_the_log_asks_for_nothing() -> Result<()> {
+async fn a_vector_in_the_log_requests_nothing() -> Result<()> {
     let table = TableBuilder::new();
     let bytes = Bitmap::from_positions([0, 5])?.encode()?;
     let descriptor = Descriptor {

@@ -17,7 +17,7 @@ fn names(listed: Vec<ObjectMeta>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_listing_asks_page_by_page() -> Result<()> {
+async fn a_listing_requests_page_by_page() -> Result<()> {
     let store = ScriptedStore::default();
     for number in 0..7 {
         store.put(&Path::from(format!("t/{number}")), "x".into()).await?;

@@ -17,7 +17,7 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 proptest! {
     /// A compaction in place of its commits gives the same table, at any position.
     #[test]
-    fn a_compaction_stands_for_its_commits(
+    fn a_compaction_represents_its_commits(
         commits in history(), from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(),
     ) {
         let (from, to) = (from.index(commits.len()), to.index(commits.len()));

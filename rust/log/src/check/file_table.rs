@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_apart_by_path_and_vector() {
+    fn files_are_reported_apart_by_path_and_vector() {
         let mut table = FileTable::default();
         assert!(table.insert(file("/a", None, 3)).is_none());
         assert!(table.insert(file("file:///a", None, 5)).is_some());
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_partition_values_are_kept_once() {
+    fn equal_partition_values_are_retained_once() {
         let mut pool = PartitionPool::default();
         let values = || BTreeMap::from([("p".to_owned(), Some("x".to_owned()))]);
         assert!(Arc::ptr_eq(&pool.keep(values()), &pool.keep(values())));

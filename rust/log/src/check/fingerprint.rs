@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_something_else_is_something_else() {
+    fn what_states_something_else_is_something_else() {
         let texts = [
             "{",
             "{}",

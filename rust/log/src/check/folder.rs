@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_apart() {
+    fn names_are_reported_apart() {
         let code = |name: &str| judge_name(name).map(|finding| finding.diagnosis.code);
         for name in [
             "1.json",

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told_with_its_column() {
+    fn what_cannot_be_is_reported_with_its_column() {
         let one = |text: &str, field: &str, message: &str| {
             assert_eq!(faults(text), [(field.to_owned(), message.to_owned())], "{text}");
         };

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_ten_unless_the_table_says_otherwise() -> Result<()> {
+    fn the_interval_is_ten_unless_the_table_states_otherwise() -> Result<()> {
         let due = |metadata: &Metadata| -> Result<Vec<i64>> {
             let mut due = Vec::new();
             for version in 0..32 {

@@ -151,7 +151,7 @@ mod tests {
 
     /// A checksum kept by a file system is deleted with its file; no other hidden file is.
     #[test]
-    fn what_stands_beside_a_file_goes_with_it() {
+    fn what_remains_beside_a_file_goes_with_it() {
         let (commit, beside) = ("00000000000000000007.json", ".00000000000000000007.json.crc");
         let others = [object("._last_checkpoint.crc", 1), object(".hidden.crc", 1)];
         let all = [&others[..], &[object(commit, 1), object(beside, 1)]].concat();

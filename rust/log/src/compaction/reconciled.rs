@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_given_stands_and_two_words_of_one_commit_do_not() -> Result<()> {
+    fn the_first_word_given_remains_and_two_words_of_one_commit_do_not() -> Result<()> {
         let mut words = Reconciled::at_most(1 << 20);
         for name in ["d", "e"] {
             words.take(domain(name).as_bytes())?;
@@ -202,7 +202,7 @@ mod tests {
 
     /// Two spellings of a path are one file; with another deletion vector it is another file.
     #[test]
-    fn files_are_told_apart_by_their_keys() -> Result<()> {
+    fn files_are_reported_apart_by_their_keys() -> Result<()> {
         let add = |path: &str, vector: &str| {
             format!(
                 r#"{{"add":{{"path":"{path}","partitionValues":{{}},"size":1,"modificationTime":1,"dataChange":true{vector}}}}}"#

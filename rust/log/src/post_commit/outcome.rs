@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_later_commit_mends_is_told_from_damage() {
+    fn what_a_later_commit_repairs_is_distinguished_from_damage() {
         let message = |kind| {
             let mut post_commit = PostCommit::default();
             let step: Result<(), Error> = Err(Error::new(kind, "it failed"));

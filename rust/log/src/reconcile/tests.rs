@@ -35,7 +35,7 @@ fn surviving(survivors: &Survivors) -> Vec<&str> {
 }
 
 #[test]
-fn files_of_one_hash_are_told_apart() -> Result<()> {
+fn files_of_one_hash_are_reported_apart() -> Result<()> {
     let (older, newer) = (
         colliding(1, &["a", "b", "c"], true),
         colliding(3, &["d", "e"], true),

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn our_actions_follow_the_winners_file_by_file() -> Result<()> {
+    fn our_actions_follow_the_winning_commits_file_by_file() -> Result<()> {
         let mut proposed = Proposal {
             adds: vec![add("new"), add("a"), add("b")],
             removes: vec![remove("b"), remove("a")],

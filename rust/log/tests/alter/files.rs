@@ -39,7 +39,7 @@ impl RowProof for Rows {
 
 /// protocol: check-constraints.1, check-constraints.3
 #[tokio::test]
-async fn a_new_constraint_is_proved_by_the_rows_of_the_version_before() -> Result<()> {
+async fn a_new_constraint_is_verified_by_the_rows_of_the_version_before() -> Result<()> {
     for broken in [0, 3] {
         let (mut table, _) = table(&[], json!({})).await?;
         table.commit(vec![file("a", 5, true)]).await?;
@@ -125,7 +125,7 @@ async fn a_table_is_clustered_by_columns_of_which_every_file_has_statistics() ->
 
 /// protocol: beyond:checkpoint-protection.1
 #[tokio::test]
-async fn a_feature_is_dropped_where_no_file_uses_it_and_checkpoints_stand_before() -> Result<()> {
+async fn a_feature_is_dropped_where_no_file_uses_it_and_checkpoints_remain_before() -> Result<()> {
     let drop = [TableChange::DropFeature(
         "deletionVectors".to_owned(),
         Traces::InHistory,

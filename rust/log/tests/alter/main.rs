@@ -181,7 +181,7 @@ async fn what_changes_nothing_commits_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_proved_is_refused_by_name() -> Result<()> {
+async fn what_cannot_be_verified_is_refused_by_name() -> Result<()> {
     let (mut table, _) = table(&["checkpointProtection", "invariants"], json!({})).await?;
     table.commit(vec![file("a", 1, true)]).await?;
     let snapshot = table.open().await?;

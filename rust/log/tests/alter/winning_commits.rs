@@ -12,7 +12,7 @@ use super::changes::{change, column, new_column, options, set, strict};
 use super::table::{table, their_metadata};
 
 #[tokio::test]
-async fn changes_are_made_anew_behind_others_or_conflict() -> Result<()> {
+async fn changes_are_recreated_after_others_or_conflict() -> Result<()> {
     for again in [true, false] {
         let (mut table, snapshot) = table(&[], json!({})).await?;
         table.commit(vec![their_metadata(json!({"theirs": "1"}))]).await?;
@@ -38,7 +38,7 @@ async fn changes_are_made_anew_behind_others_or_conflict() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_change_that_a_winner_has_made_or_forbids_is_judged_anew() -> Result<()> {
+async fn a_change_that_a_winning_commit_has_made_or_forbids_is_judged_again() -> Result<()> {
     let (mut table, snapshot) = table(&[], json!({})).await?;
     let mut theirs = their_metadata(json!({}));
     let schema = snapshot.metadata().schema_string.replace(
@@ -82,7 +82,7 @@ async fn lost_proposals_are_counted_over_all_rounds() -> Result<()> {
 ///
 /// protocol: writer-requirements-for-in-commit-timestamps.2
 #[tokio::test]
-async fn in_commit_timestamps_are_not_enabled_behind_a_winner_of_unknown_time() -> Result<()> {
+async fn in_commit_timestamps_are_not_enabled_after_a_winning_commit_of_unknown_time() -> Result<()> {
     let (mut table, snapshot) = table(&[], json!({})).await?;
     table.commit(vec![add("theirs", None)]).await?;
     let time_of_winning_commit = Rule::new(Fault::PermissionDenied)
@@ -99,7 +99,7 @@ async fn in_commit_timestamps_are_not_enabled_behind_a_winner_of_unknown_time() 
 }
 
 #[tokio::test]
-async fn an_append_stands_in_the_way_of_no_change_that_reads_no_row() -> Result<()> {
+async fn an_append_remains_in_the_way_of_no_change_that_reads_no_row() -> Result<()> {
     for how in [options(), strict()] {
         let (mut table, snapshot) = table(&[], json!({})).await?;
         table.commit(vec![add("theirs", None)]).await?;
@@ -115,7 +115,7 @@ async fn an_append_stands_in_the_way_of_no_change_that_reads_no_row() -> Result<
 
 /// The metadata alone do not show that both changes exclude each other.
 #[tokio::test]
-async fn a_column_is_not_dropped_by_which_a_winner_clusters_the_table() -> Result<()> {
+async fn a_column_is_not_dropped_by_which_a_winning_commit_clusters_the_table() -> Result<()> {
     let (table, snapshot) = table(&[], json!({})).await?;
     let mapped = [set("delta.columnMapping.mode", "name"), new_column("a")];
     change(&snapshot, &mapped).await?;

@@ -12,7 +12,7 @@ use super::actions::{actions, field, first, names, one_column};
 
 /// protocol: checkpoints.15, checkpoints.16
 #[tokio::test]
-async fn statistics_stand_there_as_the_table_says() -> Result<()> {
+async fn statistics_remain_there_as_the_table_states() -> Result<()> {
     let stats = r#"{"numRecords":2,"tightBounds":false,"minValues":{"id":1,"s":{"x":1.5}},"maxValues":{"id":9},"nullCount":{"id":0,"s":{"x":1}}}"#;
     let parsed = json!({"numRecords": 2, "tightBounds": false, "minValues": {"id": 1, "s": {"x": 1.5}},
         "maxValues": {"id": 9}, "nullCount": {"id": 0, "s": {"x": 1}}});
@@ -55,7 +55,7 @@ async fn statistics_stand_there_as_the_table_says() -> Result<()> {
 
 /// Statistics that a checkpoint has only as columns are converted to JSON if the table requests it since.
 #[tokio::test]
-async fn columns_become_text_where_text_is_asked_for() -> Result<()> {
+async fn columns_become_text_where_text_is_requested() -> Result<()> {
     let stats = r#"{"numRecords":2,"tightBounds":true,"minValues":{"id":1},"maxValues":{"id":9},"nullCount":{"id":0}}"#;
     let form = |text: &str| {
         let properties = json!({"delta.checkpoint.writeStatsAsJson": text});

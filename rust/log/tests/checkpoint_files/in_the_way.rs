@@ -39,7 +39,7 @@ async fn a_checkpoint_that_is_there_is_left() -> Result<()> {
 
 /// An unreadable checkpoint of the version is reported as damaged, and not overwritten.
 #[tokio::test]
-async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
+async fn a_damaged_checkpoint_in_the_way_is_reported() -> Result<()> {
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
     let place = "_delta_log/00000000000000000001.checkpoint.parquet";
     table.put(place, b"PAR1".to_vec()).await?;
@@ -53,7 +53,7 @@ async fn a_damaged_checkpoint_in_the_way_is_told() -> Result<()> {
 
 /// If the store does not respond, an existing checkpoint is not reported as damaged.
 #[tokio::test]
-async fn a_checkpoint_in_the_way_that_cannot_be_asked_is_not_called_damaged() -> Result<()> {
+async fn a_checkpoint_in_the_way_that_cannot_be_requested_is_not_called_damaged() -> Result<()> {
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(3)]).await?;
     let snapshot = table.open().await?;
     let place = write_checkpoint(&snapshot, &CheckpointOptions::default())

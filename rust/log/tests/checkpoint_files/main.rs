@@ -100,7 +100,7 @@ async fn sidecars_hold_so_many_actions_and_no_more() -> Result<()> {
 ///
 /// protocol: classic-checkpoint.2
 #[tokio::test]
-async fn a_classic_name_stands_beside_one_with_an_id() -> Result<()> {
+async fn a_classic_name_remains_beside_one_with_an_id() -> Result<()> {
     let table = TableBuilder::of(&[v2(&json!({})), named(2)]).await?;
     let snapshot = table.open().await?;
     let by_spec = write_checkpoint(&snapshot, &CheckpointOptions::default()).await?;

@@ -211,7 +211,7 @@ async fn the_day_is_the_stores() -> Result<()> {
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
-async fn commits_just_written_are_kept_whatever_their_in_commit_timestamps() -> Result<()> {
+async fn commits_just_written_are_retained_whatever_their_in_commit_timestamps() -> Result<()> {
     let properties = json!({"delta.enableInCommitTimestamps": "true",
         "delta.logRetentionDuration": "interval 30 days", "delta.checkpointInterval": "4"});
     let table = TableBuilder::of(&[first_actions(&properties)]).await?;

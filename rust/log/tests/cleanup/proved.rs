@@ -16,7 +16,7 @@ use super::table::{LAYOUTS, table};
 
 /// An unreadable checkpoint replaces nothing: cleanup uses an older one, or deletes nothing.
 #[tokio::test]
-async fn a_checkpoint_proves_itself_before_what_it_stands_for_goes() -> Result<()> {
+async fn a_checkpoint_verifies_itself_before_what_it_represents_goes() -> Result<()> {
     for layout in LAYOUTS {
         let how = format!("{layout:?}");
         let table = table(layout, &json!({})).await?;
@@ -76,7 +76,7 @@ fn with_spoilt_column(file: bytes::Bytes, column: &str) -> Vec<u8> {
 
 /// Opening a table does not read tombstones, but they must not be lost with the commits that contain them.
 #[tokio::test]
-async fn a_checkpoint_proves_its_tombstones_too() -> Result<()> {
+async fn a_checkpoint_verifies_its_tombstones_too() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
     let relative = "_delta_log/00000000000000000008.checkpoint.parquet";
     let whole = table.location().read(relative).await;

@@ -99,7 +99,7 @@ async fn of_a_damaged_log_no_file_goes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_table_that_keeps_its_log_keeps_all_of_it() -> Result<()> {
+async fn a_table_that_retains_its_log_retains_all_of_it() -> Result<()> {
     let table = table(
         Layout::Classic,
         &json!({"delta.enableExpiredLogCleanup": "false"}),
@@ -187,7 +187,7 @@ async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
 
 /// The hint is read first: if it is unreadable, cleanup could delete the checkpoint that it names.
 #[tokio::test]
-async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
+async fn nothing_goes_while_the_hint_cannot_be_requested() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
     let snapshot = table.open().await?;
     let before = names(&table).await?;
@@ -205,7 +205,7 @@ async fn nothing_goes_while_the_hint_cannot_be_asked() -> Result<()> {
 
 /// An unavailable checkpoint is not skipped like a damaged one.
 #[tokio::test]
-async fn nothing_goes_while_a_checkpoint_cannot_be_asked() -> Result<()> {
+async fn nothing_goes_while_a_checkpoint_cannot_be_requested() -> Result<()> {
     for layout in LAYOUTS {
         let table = table(layout, &json!({})).await?;
         let snapshot = table.open().await?;
@@ -222,7 +222,7 @@ async fn nothing_goes_while_a_checkpoint_cannot_be_asked() -> Result<()> {
 
 /// A folder that cannot be listed is not treated as empty: the cleanup fails, or reports that it skipped the folder.
 #[tokio::test]
-async fn a_folder_that_cannot_be_listed_is_told() -> Result<()> {
+async fn a_folder_that_cannot_be_listed_is_reported() -> Result<()> {
     const LISTINGS: [RequestKind; 3] = [RequestKind::List, RequestKind::ListFrom, RequestKind::ListFolder];
     for layout in LAYOUTS {
         let made = table(layout, &json!({})).await?;

@@ -37,7 +37,7 @@ proptest! {
     ///
     /// protocol: action-reconciliation.1, action-reconciliation.2, action-reconciliation.3
     #[test]
-    fn a_compaction_file_stands_for_its_commits(
+    fn a_compaction_file_represents_its_commits(
         commits in history(), ends in any::<(prop::sample::Index, prop::sample::Index)>(),
     ) {
         prop_assume!(commits.len() > 1);
@@ -131,7 +131,7 @@ async fn the_protocols_own_example_comes_out() -> Result<()> {
 
 /// The same file is removed and added with deletion vectors, a domain is removed, and unknown fields are retained.
 #[tokio::test]
-async fn vectors_tombstones_of_domains_and_unknown_fields_are_kept() -> Result<()> {
+async fn deletion_vectors_tombstones_of_domains_and_unknown_fields_are_retained() -> Result<()> {
     let domain =
         |removed: bool| json!({"domainMetadata": {"domain": "d", "configuration": "{}", "removed": removed}});
     let mut strange = add("a", Some("v"));

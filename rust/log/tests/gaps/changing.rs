@@ -115,7 +115,7 @@ async fn a_missing_commit_costs_one_more_listing() -> Result<()> {
 
 /// A listing that is made while another writer commits may show the checkpoint and not the commit before it.
 #[tokio::test]
-async fn a_checkpoint_that_is_listed_without_its_commit_is_no_gap() -> Result<()> {
+async fn a_checkpoint_that_is_listed_without_its_commit_is_not_a_gap() -> Result<()> {
     let properties = json!({"delta.logRetentionDuration": "interval 0 seconds"});
     let table = TableBuilder::with_properties(&properties, 1).await?;
     let held = table.open().await?;

@@ -141,7 +141,7 @@ async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Res
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]
-async fn the_same_change_by_another_writer_proves_nothing() -> Result<()> {
+async fn the_same_change_by_another_writer_verifies_nothing() -> Result<()> {
     for change in CHANGES {
         for (commits, earlier_ms, stall) in [
             (1, 1, SHORT),
@@ -193,7 +193,7 @@ async fn add_slowly(held: &Snapshot, paths: &[&str], [before, after]: [Others; 2
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]
-async fn one_of_several_files_proves_nothing() -> Result<()> {
+async fn one_of_several_files_verifies_nothing() -> Result<()> {
     let (_table, held) = table().await?;
     let location = Arc::clone(held.location());
     let before = Others::doing(async move {
@@ -210,7 +210,7 @@ async fn one_of_several_files_proves_nothing() -> Result<()> {
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(start_paused = true)]
-async fn a_commit_is_proved_by_files_that_were_removed_again() -> Result<()> {
+async fn a_commit_is_verified_by_files_that_were_removed_again() -> Result<()> {
     for (paths, cut) in [
         (&["ours"][..], Cut::Nothing),
         (&["ours", "ours too"], Cut::Nothing),

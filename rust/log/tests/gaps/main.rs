@@ -229,7 +229,7 @@ async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
 
 /// Post-commit maintenance opens the table again if files of its snapshot were cleaned up.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_checkpoint_is_written_by_who_stands_on_what_is_gone() -> Result<()> {
+async fn a_checkpoint_is_written_by_who_remains_on_what_is_gone() -> Result<()> {
     let (table, _) = table(7).await?;
     let held = table.open().await?;
     write_checkpoint(&held, &CheckpointOptions::default()).await?;
@@ -293,7 +293,7 @@ impl Files for StalledLink {
 ///
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_that_stalls_until_its_version_is_cleaned_up_is_no_commit() -> Result<()> {
+async fn a_link_that_stalls_until_its_version_is_cleaned_up_is_not_a_commit() -> Result<()> {
     for (cut, expected) in [
         (Cut::ByAnotherTool, ErrorKind::CommitUnknown),
         (

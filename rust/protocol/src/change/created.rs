@@ -99,7 +99,7 @@ mod tests {
     /// protocol: change-metadata.2, table-features-for-new-and-existing-tables.2,
     /// table-features-for-new-and-existing-tables.3, table-features-for-new-and-existing-tables.4
     #[test]
-    fn a_new_table_has_what_it_asks_for_from_the_start() -> Result<()> {
+    fn a_new_table_has_what_it_requests_from_the_start() -> Result<()> {
         assert_eq!(*make(LONG, &[])?.protocol(), protocol(1, 2, &[]));
         for mode in ["name", "id"] {
             let table = make(LONG, &[("delta.columnMapping.mode", mode)])?;
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_here_is_refused_by_its_name() {
+    fn what_is_not_retained_here_is_refused_by_its_name() {
         let refused = |made: Result<TableConfiguration>| made.err().map(|error| error.kind());
         for made in [
             make(&LONG.replace("long", "quaternion"), &[]),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_asks_for_what_it_names_and_for_what_holds_it() {
+    fn an_expression_requests_what_it_names_and_for_what_holds_it() {
         for (expression, parts, asks) in [
             ("a > 1", &["a"][..], true),
             ("A > 1", &["a"], true),

@@ -116,7 +116,7 @@ fn missing() -> Error {
 
 /// protocol: version-checksum-file-schema.1, state-validation-reader-requirements.1
 #[test]
-fn a_checksum_that_agrees_says_nothing() -> Result<()> {
+fn a_checksum_that_agrees_states_nothing() -> Result<()> {
     let checksum = parse(&whole())?;
     let log = Log::of(checksum.clone()).ok_or_else(missing)?;
     assert_eq!(log.disagreements(&checksum), Vec::<String>::new());
@@ -285,7 +285,7 @@ fn every_field_is_compared_and_named() -> Result<()> {
 
 /// A commit that lost a race may have left a checksum.
 #[test]
-fn a_checksum_of_another_commit_says_only_that() -> Result<()> {
+fn a_checksum_of_another_commit_states_only_that() -> Result<()> {
     let checksum = parse(&whole())?;
     let mut log = Log::of(checksum.clone()).ok_or_else(missing)?;
     log.txn_id = Some("the winner".to_owned());
@@ -307,7 +307,7 @@ fn a_checksum_of_another_commit_says_only_that() -> Result<()> {
 }
 
 #[test]
-fn what_may_be_gone_or_unknown_is_no_disagreement() -> Result<()> {
+fn what_may_be_gone_or_unknown_is_not_a_disagreement() -> Result<()> {
     let checksum = parse(&whole())?;
     let mut log = Log::of(checksum.clone()).ok_or_else(missing)?;
     log.in_commit_timestamp = None;

@@ -179,7 +179,7 @@ mod tests {
 
     /// protocol: writer-requirements-for-column-mapping.3
     #[test]
-    fn ids_go_on_in_the_order_of_the_schema_and_names_are_as_asked() -> Result<()> {
+    fn ids_continue_in_the_order_of_the_schema_and_names_are_as_requested() -> Result<()> {
         let mut old = schema()?;
         let mut highest = 0;
         assign(&mut old, &mut highest, &mut Names::Logical, false);
@@ -224,7 +224,7 @@ mod tests {
 
     /// protocol: writer-requirements-for-icebergcompatv2.2, writer-requirements-for-icebergcompatv2.3
     #[test]
-    fn elements_keys_and_values_get_ids_of_their_own_where_they_are_asked_for() -> Result<()> {
+    fn elements_keys_and_values_get_ids_of_their_own_where_they_are_requested() -> Result<()> {
         let mut mapped = schema()?;
         let mut highest = 0;
         assign(&mut mapped, &mut highest, &mut Names::Logical, false);

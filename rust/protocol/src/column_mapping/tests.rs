@@ -141,7 +141,7 @@ fn nested_ids_are_read_in_both_spellings() -> Result<()> {
 }
 
 #[test]
-fn names_and_ids_that_do_not_tell_columns_apart_are_damage() -> Result<()> {
+fn names_and_ids_that_do_not_report_columns_apart_are_damage() -> Result<()> {
     let long = json!("long");
     let nested = |id: i64| structure(&[mapped("d", &long, id, "p-a")]);
     let good = schema(&[mapped("a", &long, 1, "p-a"), mapped("s", &nested(3), 2, "p-s")])?;

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_kept_once_and_in_sparks_order() {
+    fn values_are_retained_once_and_in_sparks_order() {
         let set = ValueSet::new(vec![
             Scalar::Double(f64::NAN),
             Scalar::Double(-0.0),

@@ -131,7 +131,7 @@ mod tests {
 
     /// protocol: clustered-table.1, clustered-table.2, row-tracking.5
     #[test]
-    fn a_feature_that_needs_another_says_so() {
+    fn a_feature_that_needs_another_states_so() {
         for name in ["clustering", "rowTracking"] {
             assert_eq!(
                 message(&protocol(1, 7, &[name])),

@@ -110,7 +110,7 @@ mod tests {
 
     /// protocol: deletion-vectors.1, deletion-vectors.2, deletion-vectors.3
     #[test]
-    fn vectors_are_written_where_the_table_has_them_and_wants_them() {
+    fn deletion_vectors_are_written_where_the_table_has_them_and_wants_them() {
         let on = json!({"delta.enableDeletionVectors": "true"});
         for (protocol, properties, refused) in [
             (protocol(&["deletionVectors"]), on.clone(), None),

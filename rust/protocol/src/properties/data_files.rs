@@ -159,7 +159,7 @@ mod tests {
 
     /// protocol: beyond:parquet.1
     #[test]
-    fn what_is_not_said_is_as_always() {
+    fn what_is_not_reported_is_as_always() {
         let always = DataFileForm {
             codec: Codec::Zstd,
             second_version: false,
@@ -177,7 +177,7 @@ mod tests {
 
     /// protocol: beyond:parquet.1
     #[test]
-    fn what_is_said_is_understood() {
+    fn what_is_reported_is_understood() {
         let form_of_files = form(&[
             ("delta.parquet.compression.codec", "LZ4_raw"),
             ("delta.parquet.format.version", "2.12.0"),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_named() {
+    fn what_is_not_a_value_is_named() {
         for (key, value) in [
             ("delta.parquet.compression.codec", "tar"),
             ("delta.parquet.format.version", "2"),

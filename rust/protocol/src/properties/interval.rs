@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_of_time_is_refused() {
+    fn what_is_not_a_length_of_time_is_refused() {
         for text in [
             "",
             "interval",

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_expires_only_where_the_table_says_so() {
+    fn a_transaction_expires_only_where_the_table_states_so() {
         assert!(!txn_is_expired(Some(100), None, i64::MAX));
         assert!(!txn_is_expired(None, Some(0), i64::MAX));
         assert!(!txn_is_expired(Some(100), Some(10), 110));

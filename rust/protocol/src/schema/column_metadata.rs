@@ -166,7 +166,7 @@ mod tests {
 
     /// protocol: generated-columns.2, default-columns.3
     #[test]
-    fn expressions_are_told_where_they_are_set() {
+    fn expressions_are_reported_where_they_are_set() {
         let made = field(&json!({"delta.generationExpression": "id * 2", "CURRENT_DEFAULT": "'a'"}));
         assert_eq!(made.generation_expression(), Some("id * 2"));
         assert_eq!(made.current_default(), Some("'a'"));
@@ -176,7 +176,7 @@ mod tests {
 
     /// protocol: identity-columns.5
     #[test]
-    fn an_identity_column_tells_how_its_values_are_handed_out() -> Result<()> {
+    fn an_identity_column_reports_how_its_values_are_handed_out() -> Result<()> {
         let whole = json!({
             "delta.identity.start": 1, "delta.identity.step": -2,
             "delta.identity.highWaterMark": -9, "delta.identity.allowExplicitInsert": true,
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_tell_their_collation_and_their_bound() {
+    fn strings_report_their_collation_and_their_bound() {
         let text = field(&json!({
             "__COLLATIONS": {"x": "spark.UTF8_LCASE", "x.element": "icu.UNICODE", "odd": 7},
             "__CHAR_VARCHAR_TYPE_STRING": "varchar(20)",

@@ -308,7 +308,7 @@ mod tests {
     /// Everything except the rows of such a column is readable, so the schema is accepted and reading its
     /// rows is refused.
     #[test]
-    fn a_type_that_is_not_known_is_kept_as_it_is_spelled() -> Result<()> {
+    fn a_type_that_is_not_known_is_retained_as_it_is_spelled() -> Result<()> {
         for (spelled, shown) in [
             ("\"quaternion\"", "quaternion"),
             ("\"decimal(39,2)\"", "decimal(39,2)"),

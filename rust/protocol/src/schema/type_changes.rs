@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_not_known_is_refused_wherever_it_stands() -> Result<()> {
+    fn a_change_that_is_not_known_is_refused_wherever_it_remains() -> Result<()> {
         for (changes, kind) in [
             (
                 json!([{"fromType": "string", "toType": "long"}]),

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_stands_beside_what_else_is_said() -> Result<()> {
+    fn a_comment_remains_beside_what_else_is_reported() -> Result<()> {
         let mut changed = schema()?;
         set_comment(&mut changed, &ColumnName::parse("s.X")?, Some("inner"))?;
         set_comment(&mut changed, &ColumnName::parse("a")?, Some("first"))?;

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn new_columns_stand_behind_and_are_nullable_at_every_depth() -> Result<()> {
+    fn new_columns_remain_after_and_are_nullable_at_every_depth() -> Result<()> {
         let inner = |names: &[&str]| {
             let fields: Vec<String> = names.iter().map(|name| column(name, "long")).collect();
             format!(r#"{{"type":"struct","fields":[{}]}}"#, fields.join(","))

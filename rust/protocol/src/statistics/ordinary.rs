@@ -38,7 +38,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_ordinary_is_told_from_the_rest(text in "[ -~é🚋]{0,600}", at in 0..600usize, more in proptest::sample::select(vec!["\\", "\"", "\n", "\0", "x", "é"])) {
+        fn the_ordinary_is_distinguished_from_the_rest(text in "[ -~é🚋]{0,600}", at in 0..600usize, more in proptest::sample::select(vec!["\\", "\"", "\n", "\0", "x", "é"])) {
             let text = text.replace(['"', '\\'], "");
             let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
             let (before, after) = text.split_at(at);

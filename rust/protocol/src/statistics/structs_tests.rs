@@ -53,7 +53,7 @@ fn micros(bounds: impl Array + 'static) -> Vec<Option<i64>> {
 }
 
 #[test]
-fn the_struct_says_what_the_text_says() {
+fn the_struct_states_what_the_text_states() {
     let inner = StructType {
         fields: vec![StructField::new("b", PrimitiveType::Long.into(), true)],
     };

@@ -416,7 +416,7 @@ mod tests {
     use super::without_secrets;
 
     #[test]
-    fn nobody_who_signs_in_and_no_query_is_shown() {
+    fn no_client_who_signs_in_and_no_query_is_shown() {
         for (path, shown) in [
             ("s3://bucket/a@b/c.parquet", "s3://bucket/a@b/c.parquet"),
             ("a@b/c.parquet", "a@b/c.parquet"),

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_cannot_be_tells_no_query() -> Result<()> {
+    fn a_path_that_cannot_be_reports_no_query() -> Result<()> {
         let table = TableLocation::parse("/data/t", Vec::new())?;
         for path in ["a\0b?sig=Signature", "a%FF?sig=Signature"] {
             let error = table.resolve(path).err();

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_somebody_could_read_otherwise_is_not_taken_from_a_folder() {
+    fn a_value_that_another_client_could_read_otherwise_is_not_taken_from_a_folder() {
         for text in ["ü", "a b", "a%20b", "a:b", "", "__HIVE_DEFAULT_PARTITION__"] {
             let values = [("p", Some(text)), ("n", Some("7"))];
             assert!(!spells(&format!("p={text}/n=7/x"), &values), "{text}");

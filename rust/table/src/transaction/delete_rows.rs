@@ -168,7 +168,7 @@ mod tests {
 
     /// protocol: per-file-statistics.1, per-file-statistics.2, writer-requirement-for-deletion-vectors.1
     #[test]
-    fn bounds_beside_a_vector_are_loose_and_keep_their_spelling() {
+    fn bounds_beside_a_vector_are_loose_and_retain_their_spelling() {
         let stats = r#"{"numRecords":3,"minValues":{"a":12345678901234567890.123},"tightBounds":true}"#;
         let loose = r#"{"minValues":{"a":12345678901234567890.123},"numRecords":3,"tightBounds":false}"#;
         assert_eq!(loose_stats(Some(stats)), Some((loose.to_owned(), 3)));

@@ -140,7 +140,7 @@ fn no_commit_from_the_cutoff_on_goes() -> Result<()> {
 }
 
 #[test]
-fn a_table_that_keeps_its_log_is_left_alone() -> Result<()> {
+fn a_table_that_retains_its_log_is_left_alone() -> Result<()> {
     let rules = CleanupRules {
         is_enabled: false,
         ..RULES
@@ -191,7 +191,7 @@ fn nothing_of_a_damaged_log_goes() {
 }
 
 #[test]
-fn a_checkpoint_that_cannot_be_read_stands_for_nothing() -> Result<()> {
+fn a_checkpoint_that_cannot_be_read_represents_nothing() -> Result<()> {
     let listing = ten([classic(2), classic(6), part(6, 1, 2), part(6, 2, 2)]);
     let all = complete_checkpoints(&listing, None);
     for (unreadable, kept) in [(0, Some(6)), (1, Some(6)), (2, Some(2)), (3, None)] {

@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn pieces_say_what_the_whole_says(
+    fn pieces_state_what_the_whole_states(
         lines in prop::collection::vec((0usize..3, 0usize..200), 1..30),
         piece in 1u64..300,
         read in 1u64..300,

@@ -4,7 +4,7 @@ use super::*;
 
 /// Each conflict as an error: its class and its context.
 #[test]
-fn a_conflict_becomes_an_error_of_its_class_that_says_where() {
+fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
     let version = Version::ZERO;
     let (path, text) = (|| "a b".to_owned(), |text: &str| text.to_owned());
     let partition =

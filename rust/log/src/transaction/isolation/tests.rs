@@ -31,7 +31,7 @@ fn protocol() -> Protocol {
 }
 
 #[test]
-fn a_table_promises_what_its_property_says_in_any_case() -> Result<()> {
+fn a_table_promises_what_its_property_states_in_any_case() -> Result<()> {
     assert_eq!(IsolationLevel::of(&metadata(None))?, Serializable);
     for (text, level) in [
         ("Serializable", Serializable),

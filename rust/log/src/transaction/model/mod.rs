@@ -53,7 +53,7 @@ fn every_history_of_two_is_serial() {
 }
 
 #[test]
-fn every_history_of_two_with_vectors_is_serial() {
+fn every_history_of_two_with_deletion_vectors_is_serial() {
     let world = World::whole();
     for level in [Serializable, WriteSerializable] {
         let (by_files, by_rows) = (rules(level, Granularity::Files), rules(level, Granularity::Rows));
@@ -150,7 +150,7 @@ fn without_a_rule_there_is_a_hole() {
 
 /// At row granularity, rows must be verified to be disjoint, and only `DecidedBy::Row` operations may rely on them.
 #[test]
-fn without_proof_of_rows_there_is_a_hole() {
+fn without_verification_of_rows_there_is_a_hole() {
     for level in [Serializable, WriteSerializable] {
         let by_rows = || rules(level, Granularity::Rows);
         let unproved = Rules {

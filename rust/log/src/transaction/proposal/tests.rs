@@ -40,7 +40,7 @@ fn domain(name: &str) -> DomainMetadata {
 
 /// protocol: add-file-and-remove-file.3
 #[test]
-fn a_commit_says_one_thing_of_each_file_application_and_domain() {
+fn a_commit_states_one_thing_of_each_file_application_and_domain() {
     let removed = |add: &Add| Remove::of(add, 1);
     let (plain, cut) = (add("a", None), add("a", Some("/v")));
     let sound = Proposal {
@@ -87,7 +87,7 @@ fn a_commit_says_one_thing_of_each_file_application_and_domain() {
 }
 
 #[test]
-fn operations_are_told_by_their_names() {
+fn operations_are_reported_by_their_names() {
     let named = |name: &str| Proposal {
         operation: Operation::parse(name).expect("a known name"),
         ..Proposal::default()

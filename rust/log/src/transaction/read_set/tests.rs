@@ -45,7 +45,7 @@ fn read(predicates: &[&str], partitioned: bool) -> Result<ReadSet> {
 }
 
 #[test]
-fn partition_predicates_tell_what_was_read() -> Result<()> {
+fn partition_predicates_report_what_was_read() -> Result<()> {
     let file = |p: Option<&str>, q: Option<&str>| values(&[("p", p), ("q", q)]);
     for (predicates, partition, expected) in [
         (&["p = 1"][..], file(Some("1"), Some("a")), true),

@@ -66,7 +66,7 @@ fn a_commit_is_read_as_far_as_it_matters() -> Result<()> {
 
 /// A commit without `isBlindAppend=true` may have read the table.
 #[test]
-fn only_a_commit_that_says_so_is_blind() -> Result<()> {
+fn only_a_commit_that_states_so_is_blind() -> Result<()> {
     for (info, blind) in [
         (r#"{"isBlindAppend":true}"#, true),
         (r#"{"isBlindAppend":false}"#, false),

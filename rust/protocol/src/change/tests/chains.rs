@@ -349,7 +349,7 @@ proptest! {
 }
 
 #[test]
-fn versions_asked_for_with_a_feature_are_asked_for_once() {
+fn versions_requested_with_a_feature_are_requested_once() {
     let one = super::set(&[
         ("delta.enableDeletionVectors", "true"),
         ("delta.minWriterVersion", "3"),

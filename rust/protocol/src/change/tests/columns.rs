@@ -83,7 +83,7 @@ fn an_old_table_is_mapped_under_the_names_that_its_files_have() -> Result<()> {
 
 /// protocol: writer-requirements-for-column-mapping.3
 #[test]
-fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_nobody_had() -> Result<()> {
+fn a_new_column_of_a_mapped_table_has_a_name_and_an_id_that_no_client_had() -> Result<()> {
     let inner = DataType::Struct(StructType {
         fields: vec![new("i", PrimitiveType::Long)],
     });
@@ -162,7 +162,7 @@ fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
 ///
 /// protocol: generated-columns.3
 #[test]
-fn what_hangs_on_a_column_stands_in_the_way() -> Result<()> {
+fn what_hangs_on_a_column_remains_in_the_way() -> Result<()> {
     let widening = set(&[("delta.enableTypeWidening", "true")]);
     let generated = |table: &TableConfiguration, expression: &str| {
         let mut table = table.clone();

@@ -19,7 +19,7 @@ fn unset(name: &str) -> TableChange {
 /// writer-requirements-for-row-tracking.13, writer-requirements-for-row-tracking.14,
 /// writer-requirements-for-row-tracking.15
 #[test]
-fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
+fn row_tracking_names_its_columns_once_and_requests_row_ids() -> Result<()> {
     let on = set(&[("delta.enableRowTracking", "true")]);
     let table = changed(&plain(), std::slice::from_ref(&on))?;
     assert_eq!(
@@ -69,7 +69,7 @@ fn row_tracking_names_its_columns_once_and_asks_for_row_ids() -> Result<()> {
 /// writer-requirements-for-in-commit-timestamps.4, writer-requirements-for-in-commit-timestamps.5,
 /// writer-requirements-for-in-commit-timestamps.6
 #[test]
-fn in_commit_timestamps_tell_since_when() -> Result<()> {
+fn in_commit_timestamps_report_since_when() -> Result<()> {
     let of = |table: &TableConfiguration| InCommitTimestamps::of(table);
     let on = set(&[("delta.enableInCommitTimestamps", "true")]);
     let table = changed(
@@ -123,7 +123,7 @@ fn in_commit_timestamps_tell_since_when() -> Result<()> {
 
 /// protocol: writer-requirements-for-clustered-table.4
 #[test]
-fn a_change_tells_what_it_asks_of_files() -> Result<()> {
+fn a_change_reports_what_it_requests_of_files() -> Result<()> {
     let mut start = plain();
     start.metadata_mut().partition_columns.clear();
     let check = TableChange::AddConstraint {
@@ -204,7 +204,7 @@ fn columns_of_the_change_feed_are_the_feeds() -> Result<()> {
 
 /// protocol: table-features.3, table-features.5, beyond:unknown.1
 #[test]
-fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
+fn a_table_that_requests_more_than_is_known_is_left_alone() -> Result<()> {
     for name in [
         "fromTheFuture",
         "icebergCompatV3",
@@ -232,7 +232,7 @@ fn a_table_that_asks_for_more_than_is_known_is_left_alone() -> Result<()> {
 }
 
 #[test]
-fn a_change_that_changes_nothing_is_no_change() -> Result<()> {
+fn a_change_that_changes_nothing_is_not_a_change() -> Result<()> {
     for nothing in [
         TableChange::SetName(None),
         TableChange::SetDescription(None),

@@ -10,7 +10,7 @@ use crate::{ErrorKind, Result};
 
 /// protocol: beyond:type-widening.4, beyond:type-widening.5
 #[test]
-fn types_become_wider_only_where_the_table_says_so() -> Result<()> {
+fn types_become_wider_only_where_the_table_states_so() -> Result<()> {
     let widening = set(&[("delta.enableTypeWidening", "true")]);
     let form = changed(
         &plain(),
@@ -117,7 +117,7 @@ fn a_table_for_iceberg_stays_one() -> Result<()> {
 
 /// protocol: timestamp-without-timezone-timestampntz.1, timestamp-without-timezone-timestampntz.2
 #[test]
-fn data_brings_its_columns_and_they_their_features() -> Result<()> {
+fn data_adds_its_columns_and_they_their_features() -> Result<()> {
     let data = |fields: Vec<StructField>| TableChange::MergeSchema(StructType { fields });
     let form = changed(
         &mapped()?,

@@ -176,7 +176,7 @@ fn apply(
 proptest! {
     /// protocol: state-validation-writer-requirements.2, version-checksum-file-schema.3, version-checksum-file-schema.4
     #[test]
-    fn commit_by_commit_is_the_same_as_anew(commits in vec(vec(step(), 0..6), 1..12)) {
+    fn commit_by_commit_is_the_same_as_again(commits in vec(vec(step(), 0..6), 1..12)) {
         let mut model = Model::new(protocol(3, 7, &["deletionVectors"]), metadata(&[]));
         let mut known = model.checksum(0).expect("an empty table has a checksum");
         for (number, steps) in commits.iter().enumerate() {
@@ -398,7 +398,7 @@ fn the_in_commit_timestamp_is_there_exactly_where_it_is_enabled() -> Result<()> 
 }
 
 #[test]
-fn what_was_forgotten_is_not_told_as_if_it_had_never_been() -> Result<()> {
+fn what_was_forgotten_is_not_reported_as_if_it_had_never_been() -> Result<()> {
     let mut model = Model::new(protocol(1, 2, &[]), with_retention(Some(10)));
     model.txns.insert(
         "a".to_owned(),

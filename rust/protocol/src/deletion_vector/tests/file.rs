@@ -28,7 +28,7 @@ fn file() -> (Vec<u8>, Vec<(Descriptor, Bitmap)>) {
 }
 
 #[test]
-fn a_file_holds_its_vectors_behind_its_version() {
+fn a_file_holds_its_deletion_vectors_after_its_version() {
     let (file, vectors) = file();
     assert_eq!(file.first(), Some(&1));
     assert_eq!(vectors[0].0.offset, Some(1));

@@ -66,7 +66,7 @@ fn agree(bitmap: &Bitmap, rows: std::ops::Range<u64>) -> Result<(), proptest::te
 
 /// The range of all possible positions is not counted row by row.
 #[test]
-fn the_ends_are_no_reason_to_overflow() {
+fn the_ends_are_not_reason_to_overflow() {
     let most = i64::MAX as u64;
     let bitmap = Bitmap::from_positions([0, most]).unwrap();
     assert!(bitmap.deleted_ranges(0..u64::MAX).eq([0..1, most..most + 1]));

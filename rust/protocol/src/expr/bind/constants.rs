@@ -73,7 +73,7 @@ mod tests {
     use crate::expr::parse_predicate;
 
     #[test]
-    fn a_constant_is_computed_in_the_type_that_is_asked_for() -> Result<()> {
+    fn a_constant_is_computed_in_the_type_that_is_requested() -> Result<()> {
         let text = |text: &str, to: PrimitiveType| parse_predicate(text)?.constant(to);
         assert_eq!(text("7", PrimitiveType::Long)?, Some(Scalar::Long(7)));
         assert_eq!(text("-7", PrimitiveType::Integer)?, Some(Scalar::Integer(-7)));

@@ -116,7 +116,7 @@ fn nested_ranges_are_bound_in_no_time() -> Result<()> {
 
 /// protocol: beyond:collations.1
 #[test]
-fn what_cannot_be_answered_is_refused_where_it_stands() {
+fn what_cannot_be_answered_is_refused_where_it_remains() {
     use ErrorKind::{InvalidPredicate, UnsupportedExpression};
     for (text, kind, column, says) in [
         ("flag AND tinny > 1", InvalidPredicate, 10, "tinny"),

@@ -51,7 +51,7 @@ fn operators_bind_as_in_spark() -> Result<()> {
 }
 
 #[test]
-fn literals_keep_the_type_of_their_spelling() -> Result<()> {
+fn literals_retain_the_type_of_their_spelling() -> Result<()> {
     for (text, expected) in [
         ("-5", "-5"),
         ("9.50", "9.50BD"),
@@ -161,7 +161,7 @@ fn what_is_as_deep_as_may_be_is_read_back_with_a_small_stack() {
 }
 
 #[test]
-fn faults_are_said_to_be_where_they_are() {
+fn faults_are_reported_to_be_where_they_are() {
     use ErrorKind::{InvalidPredicate, UnsupportedExpression};
     for (text, kind, line, column) in [
         ("", InvalidPredicate, 1, 1),

@@ -228,7 +228,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_row_has_the_answer_of_the_slow_twin(rows in rows(), predicate in predicates()) {
+    fn every_row_has_the_answer_of_the_slow_reference(rows in rows(), predicate in predicates()) {
         let expected: Vec<_> = rows.iter().map(|row| slow(&predicate, row)).collect();
         let found: Vec<_> = evaluate(&predicate, &batch(&rows)).unwrap().iter().collect();
         prop_assert_eq!(found, expected, "{}", predicate);
@@ -246,7 +246,7 @@ proptest! {
 
     /// Converting a value to the type of the column returns the same results as casting the rows.
     #[test]
-    fn a_value_that_is_fitted_keeps_its_answers(
+    fn a_value_that_is_fitted_retains_its_answers(
         (at, op, literal) in (0..12usize, 0..12usize, comparisons()).prop_flat_map(|(at, of, op)| {
             (Just(at), Just(op), values(TYPES[of].1))
         }),

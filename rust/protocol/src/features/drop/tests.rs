@@ -232,7 +232,7 @@ fn what_uses_a_feature_must_go_first() -> Result<()> {
 }
 
 #[test]
-fn domains_stand_in_the_way_or_go_with_their_feature() -> Result<()> {
+fn domains_remain_in_the_way_or_go_with_their_feature() -> Result<()> {
     let domain = |name: &str, configuration: &str| DomainMetadata {
         domain: name.to_owned(),
         configuration: configuration.to_owned(),
@@ -271,7 +271,7 @@ fn domains_stand_in_the_way_or_go_with_their_feature() -> Result<()> {
 }
 
 #[test]
-fn what_is_no_feature_of_the_table_is_told() {
+fn what_is_not_a_feature_of_the_table_is_reported() {
     let table = table(writers(&["clustering", "domainMetadata", "icebergCompatV3"]), &[]);
     for (name, kind, hint) in [
         (

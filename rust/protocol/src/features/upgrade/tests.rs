@@ -20,7 +20,7 @@ fn lists(reader: i32, readers: Option<&[&str]>, writers: &[&str]) -> Protocol {
 /// protocol: table-features-for-new-and-existing-tables.1, table-features-for-new-and-existing-tables.5,
 /// table-features-for-new-and-existing-tables.6, table-features-for-new-and-existing-tables.7, table-features.1
 #[test]
-fn versions_stay_where_they_say_it_all_and_are_spelled_out_where_not() -> Result<()> {
+fn versions_stay_where_they_state_it_all_and_are_spelled_out_where_not() -> Result<()> {
     let old = |reader, writer| protocol(reader, writer, &[]);
     for (before, asked, after) in [
         (old(1, 2), &["invariants"][..], old(1, 2)),
@@ -105,7 +105,7 @@ fn versions_stay_where_they_say_it_all_and_are_spelled_out_where_not() -> Result
 /// vacuum-protocol-check.1, vacuum-protocol-check.2, timestamp-without-timezone-timestampntz.1,
 /// timestamp-without-timezone-timestampntz.2
 #[test]
-fn lists_gain_what_is_asked_and_lose_nothing() -> Result<()> {
+fn lists_gain_what_is_requested_and_lose_nothing() -> Result<()> {
     for (before, asked, after) in [
         (
             lists(1, None, &["fromTheFuture", "appendOnly"]),
@@ -221,7 +221,7 @@ fn features_that_exclude_each_other_and_names_that_are_none_are_refused() {
 /// protocol: protocol-evolution.2, protocol-evolution.7, protocol-evolution.8, protocol-evolution.9, protocol-evolution.10,
 /// table-features.2
 #[test]
-fn versions_that_are_asked_for_are_given_and_never_lowered() -> Result<()> {
+fn versions_that_are_requested_are_given_and_never_lowered() -> Result<()> {
     for (before, asked, after) in [
         (protocol(1, 2, &[]), (1, 4), protocol(1, 4, &[])),
         (protocol(1, 2, &[]), (2, 5), protocol(2, 5, &[])),

@@ -147,7 +147,7 @@ fn every_documented_property_is_set_and_unset_or_refused_with_a_reason() -> Resu
 }
 
 #[test]
-fn values_are_kept_as_every_reader_understands_them() -> Result<()> {
+fn values_are_retained_as_every_reader_understands_them() -> Result<()> {
     for (key, value, kept) in [
         ("delta.appendOnly", " TRUE ", "true"),
         ("DELTA.APPENDONLY", "False", "false"),
@@ -307,7 +307,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
 }
 
 #[test]
-fn a_key_that_nobody_knows_can_be_unset_and_stays_until_then() -> Result<()> {
+fn a_key_that_no_client_knows_can_be_unset_and_stays_until_then() -> Result<()> {
     let odd = table(&[("delta.fromTheFuture", "1"), ("mine", "2")]);
     let named = change(
         &odd,
@@ -326,7 +326,7 @@ fn a_key_that_nobody_knows_can_be_unset_and_stays_until_then() -> Result<()> {
 
 /// protocol: protocol-evolution.2, supported-features.1
 #[test]
-fn features_and_versions_are_asked_for_by_property_and_not_kept_as_such() -> Result<()> {
+fn features_and_versions_are_requested_by_property_and_not_retained_as_such() -> Result<()> {
     let plain = table(&[]);
     let set = with(
         &plain,

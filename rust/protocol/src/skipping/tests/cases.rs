@@ -123,7 +123,7 @@ fn what_is_outside_the_bounds_is_left_out() {
 
 /// Statistics of a different number of files are not used.
 #[test]
-fn all_that_is_said_is_of_the_same_files() {
+fn all_that_is_reported_is_of_the_same_files() {
     let wanted = StatisticsSchema::num_records_only();
     let mut builder = StatisticsBuilder::with_capacity(&wanted, 2);
     builder.push(StatisticsText::Absent);
@@ -166,7 +166,7 @@ fn the_answer_has_a_place_for_each_file() {
 
 /// protocol: per-file-statistics.4, per-file-statistics.5
 #[test]
-fn a_null_count_tells_all_or_nothing() {
+fn a_null_count_reports_all_or_nothing() {
     for (nulls, is_null, is_not_null) in [
         ("0", false, true),
         ("3", true, false),

@@ -131,7 +131,7 @@ fn possible(files: &[Vec<Option<Scalar>>]) -> Vec<Vec<Option<Scalar>>> {
 
 /// The column itself, and the same column nested in two structs.
 #[test]
-fn statistics_keep_exactly_the_files_with_a_match() {
+fn statistics_retain_exactly_the_files_with_a_match() {
     for data_type in [
         PrimitiveType::Byte,
         PrimitiveType::Short,
@@ -204,7 +204,7 @@ fn kept_by_statistics(
 
 /// protocol: partition-value-serialization.1
 #[test]
-fn partition_values_keep_exactly_the_files_with_a_match() {
+fn partition_values_retain_exactly_the_files_with_a_match() {
     for data_type in [
         PrimitiveType::Byte,
         PrimitiveType::Short,

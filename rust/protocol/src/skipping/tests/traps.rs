@@ -6,7 +6,7 @@ use crate::schema::{ArrayType, DataType, PrimitiveType, StructField};
 
 /// A maximum of 32 characters that was truncated without a tie-breaker character.
 #[test]
-fn a_text_that_may_be_cut_is_no_upper_bound() {
+fn a_text_that_may_be_cut_is_not_a_upper_bound() {
     let stats = |high: &str| format!(r#"{{"minValues":{{"x":"a"}},"maxValues":{{"x":"{high}"}}}}"#);
     let predicate = format!("x = '{}c'", "b".repeat(32));
     for (high, expected) in [
@@ -98,7 +98,7 @@ fn a_large_decimal_may_have_lost_digits() {
 /// Some writers count the elements of arrays and maps, and some put the count of the keys of a map beside
 /// the columns.
 #[test]
-fn a_null_count_that_may_be_of_items_tells_nothing() {
+fn a_null_count_that_may_be_of_items_reports_nothing() {
     let items = ArrayType {
         element_type: PrimitiveType::Long.into(),
         contains_null: true,

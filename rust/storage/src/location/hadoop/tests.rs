@@ -22,7 +22,7 @@ fn check(uri: &str, options: &[(&str, &str)], expected: &[(&str, &str)]) -> Resu
 }
 
 #[test]
-fn what_spark_is_told_about_s3() -> Result<()> {
+fn what_spark_is_reported_about_s3() -> Result<()> {
     check(
         "s3a://b.c/t",
         &[
@@ -62,7 +62,7 @@ fn what_spark_is_told_about_s3() -> Result<()> {
 }
 
 #[test]
-fn what_spark_is_told_about_azure() -> Result<()> {
+fn what_spark_is_reported_about_azure() -> Result<()> {
     let uri = "abfss://c@acc.dfs.core.windows.net/t";
     check(
         uri,
@@ -124,7 +124,7 @@ fn what_spark_is_told_about_azure() -> Result<()> {
 }
 
 #[test]
-fn what_spark_is_told_about_google() -> Result<()> {
+fn what_spark_is_reported_about_google() -> Result<()> {
     check(
         "gs://b/t",
         &[

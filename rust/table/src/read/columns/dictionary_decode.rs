@@ -101,7 +101,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn texts_are_what_the_dictionary_says(
+        fn texts_are_what_the_dictionary_states(
             texts in proptest::collection::vec("\\PC{0,6}", 1..6),
             rows in proptest::collection::vec(proptest::option::of(0usize..6), 24..300),
         ) {

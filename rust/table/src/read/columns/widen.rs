@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_no_pair_or_an_error() {
+    fn what_does_not_fit_is_not_a_pair_or_an_error() {
         let ints: ArrayRef = Arc::new(Int32Array::from(vec![7]));
         for narrow in [
             ArrowType::Decimal128(10, 1),

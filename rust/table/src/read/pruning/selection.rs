@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_that_are_no_rows_split_nothing() -> Result<()> {
+    fn cuts_that_are_not_rows_split_nothing() -> Result<()> {
         for cuts in [&[0][..], &[4], &[5], &[2, 2], &[3, 1], &[u64::MAX]] {
             let whole = group(&[true, false, true, true]);
             let parts = whole.split(4, cuts)?;

@@ -21,7 +21,7 @@ fn conformed(column: ArrayRef, to: DataType) -> Result<ArrayRef> {
 const BEHIND: usize = 1 << 31;
 
 #[test]
-fn bytes_behind_2_gib_are_converted() -> Result<()> {
+fn bytes_after_2_gib_are_converted() -> Result<()> {
     // The memory is never touched, so it is not allocated.
     let values = Buffer::from(vec![0; BEHIND + 3]);
     let offsets = OffsetBuffer::from_lengths([BEHIND, 3]);
@@ -32,7 +32,7 @@ fn bytes_behind_2_gib_are_converted() -> Result<()> {
 }
 
 #[test]
-fn lists_behind_2_gib_are_converted() -> Result<()> {
+fn lists_after_2_gib_are_converted() -> Result<()> {
     let item = Arc::new(Field::new("item", ArrowType::Null, true));
     let offsets = OffsetBuffer::from_lengths([BEHIND, 3]);
     let column = Arc::new(LargeListArray::new(

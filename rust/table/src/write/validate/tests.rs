@@ -76,7 +76,7 @@ fn text_that_is_not_utf8_is_found_in_its_row() {
 }
 
 #[test]
-fn what_is_behind_a_null_is_not_looked_at() {
+fn what_is_after_a_null_is_not_looked_at() {
     let hidden = latin(&[Some(b"tea"), Some(b"\xff")])
         .into_builder()
         .nulls(Some(NullBuffer::from(vec![true, false])));

@@ -102,7 +102,7 @@ fn domains_and_applications() {
 
 /// The conflict contains the application's version, so that a caller can see that its own batch was committed.
 #[test]
-fn a_conflict_tells_how_far_an_application_has_come() {
+fn a_conflict_reports_how_far_an_application_has_come() {
     let mut loser = Loser::of(&[], "WRITE");
     loser.read.read_app_id("app");
     let attempt = Attempt {

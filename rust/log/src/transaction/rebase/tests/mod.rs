@@ -27,7 +27,7 @@ fn marked(mark: i64) -> WinningCommit {
 }
 
 #[test]
-fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> {
+fn a_table_that_is_replaced_retains_no_domain_that_came_meanwhile() -> Result<()> {
     let theirs = winning_commit("SET", |w| {
         w.domains
             .extend([domain("mine"), domain("theirs"), domain("gone")]);
@@ -62,7 +62,7 @@ fn a_table_that_is_replaced_keeps_no_domain_that_came_meanwhile() -> Result<()> 
 }
 
 #[test]
-fn the_base_becomes_the_winner() -> Result<()> {
+fn the_base_becomes_the_winning_commit() -> Result<()> {
     let mut base = base(protocol(&["a"]), metadata(&[], &[]));
     let theirs = winning_commit("SET TBLPROPERTIES", |w| {
         w.protocol = Some(protocol(&["a", "b"]));
@@ -80,7 +80,7 @@ fn the_base_becomes_the_winner() -> Result<()> {
 ///
 /// protocol: add-file-and-remove-file.3
 #[test]
-fn what_is_said_twice_is_refused_after_a_rebase() {
+fn what_is_reported_twice_is_refused_after_a_rebase() {
     let mut proposal = proposing("WRITE", &["a", "a"]);
     let found = rebase(
         &mut proposal,

@@ -35,7 +35,7 @@ fn mark_of(proposal: &Proposal) -> Vec<&str> {
 /// writer-requirements-for-row-tracking.8, writer-requirements-for-row-tracking.9,
 /// writer-requirements-for-row-tracking.10, writer-requirements-for-row-tracking.11, row-tracking.1
 #[test]
-fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
+fn row_ids_continue_from_the_winning_commits_mark() -> Result<()> {
     let mut base = tracked(Some(9));
     let mut proposal = proposing("WRITE", &["a", "b"]);
     proposal.domains.push(domain("other"));
@@ -71,7 +71,7 @@ fn row_ids_go_on_from_the_winners_mark() -> Result<()> {
 
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]
-fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
+fn a_file_that_is_added_again_retains_its_ids() -> Result<()> {
     let mut base = tracked(Some(9));
     let mut proposal = proposing("DELETE", &["a", "b"]);
     for add in proposal.adds.iter_mut().take(1) {
@@ -87,7 +87,7 @@ fn a_file_that_is_brought_again_keeps_its_ids() -> Result<()> {
 ///
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]
-fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()> {
+fn a_file_that_the_winning_commit_gave_its_ids_takes_these_on_both_sides() -> Result<()> {
     for operation in ["ROW TRACKING BACKFILL", "DELETE"] {
         let mut base = tracked(Some(9));
         let mut proposal = proposing("DELETE", &["a", "b"]);
@@ -127,7 +127,7 @@ fn a_file_that_the_winner_gave_its_ids_takes_these_on_both_sides() -> Result<()>
 }
 
 #[test]
-fn a_table_without_row_tracking_gets_no_ids_until_a_winner_brings_it() -> Result<()> {
+fn a_table_without_row_tracking_gets_no_ids_until_a_winning_commit_adds_it() -> Result<()> {
     let mut base = base(protocol(&[]), metadata(&[], &[]));
     let mut proposal = proposing("WRITE", &["a"]);
     hand_out_row_ids(&mut proposal, &base)?;
@@ -195,7 +195,7 @@ fn row_ids_hang_on_numbers_of_records() {
 }
 
 #[test]
-fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<()> {
+fn who_gives_or_takes_row_ids_leaves_alone_what_the_winning_commit_touched() -> Result<()> {
     for (operation, left) in [
         ("ROW TRACKING BACKFILL", &["a"][..]),
         ("ROW TRACKING UNBACKFILL", &["a"]),
@@ -219,7 +219,7 @@ fn who_gives_or_takes_row_ids_leaves_alone_what_the_winner_touched() -> Result<(
 
 /// A file that is added again with its ids needs no mark; with ids from the winning commit, it needs the commit's mark.
 #[test]
-fn the_mark_is_said_where_ids_are_given_and_only_there() -> Result<()> {
+fn the_mark_is_reported_where_ids_are_given_and_only_there() -> Result<()> {
     let mut base = tracked(Some(9));
     let mut proposal = proposing("DELETE", &["a"]);
     for add in &mut proposal.adds {
@@ -282,7 +282,7 @@ fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
 ///
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]
-fn ids_that_the_winner_removed_are_not_restored() -> Result<()> {
+fn ids_that_the_winning_commit_removed_are_not_restored() -> Result<()> {
     let suspended = base(
         protocol(&TRACKED),
         metadata(&[], &[("delta.rowTrackingSuspended", "true")]),

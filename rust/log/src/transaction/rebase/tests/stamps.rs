@@ -11,7 +11,7 @@ use crate::transaction::samples::{base, metadata, protocol, winning_commit};
 const TIMED: (&str, &str) = ("delta.enableInCommitTimestamps", "true");
 
 #[test]
-fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
+fn a_commits_time_is_later_than_that_of_the_winning_commit() -> Result<()> {
     let timed = || base(protocol(&["inCommitTimestamp"]), metadata(&[], &[TIMED]));
     let mut proposal = proposing("WRITE", &["a"]);
     let mut stamp = |base: &Base, own: i64| stamp_in_commit_timestamp(&mut proposal, base, own);
@@ -35,7 +35,7 @@ fn a_commits_time_is_later_than_that_of_the_winner() -> Result<()> {
 /// protocol: writer-requirements-for-in-commit-timestamps.4, writer-requirements-for-in-commit-timestamps.5,
 /// writer-requirements-for-in-commit-timestamps.6, writer-requirements-for-in-commit-timestamps.7
 #[test]
-fn who_enables_times_says_since_when() -> Result<()> {
+fn who_enables_times_states_since_when() -> Result<()> {
     let mut base = base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
     let mut proposal = proposing("SET TBLPROPERTIES", &[]);
     proposal.metadata = Some(metadata(&[], &[TIMED]));
