@@ -45,9 +45,7 @@ def made(root: Path, rows: pa.Table = ROWS, **properties: str) -> list[Path]:
         ("none", "UNCOMPRESSED", ""),
     ],
 )
-def test_files_are_packed_as_the_table_requests(
-    root: Path, codec: str | None, packed: str, name: str
-) -> None:
+def test_files_use_the_codec_of_the_table(root: Path, codec: str | None, packed: str, name: str) -> None:
     """protocol: beyond:parquet.1."""
     [file] = made(root, **({} if codec is None else {"parquet__compression__codec": codec}))
     columns = pq.read_metadata(file).row_group(0).to_dict()["columns"]

@@ -69,9 +69,7 @@ HARMLESS: dict[str, tuple[list[Action], list[int]]] = {
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_an_append_is_made_again_after_a_winning_commit_that_does_not_concern_it(
-    tmp_path: Path, name: str
-) -> None:
+def test_an_append_is_rebased_over_an_unrelated_commit(tmp_path: Path, name: str) -> None:
     actions, rows = HARMLESS[name]
     table = made(tmp_path / "t", domains=True)
     commit = deltaic.Table(table.root).append(while_reading(lambda: table.commit(*actions)))

@@ -94,9 +94,7 @@ def validating(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_the_maintenance_after_appends_wrote(
-    validating: SparkSession, tmp_path: Path, policy: str
-) -> None:
+def test_files_of_maintenance_after_appends(validating: SparkSession, tmp_path: Path, policy: str) -> None:
     root, rows = appended(tmp_path, policy)
     for version in (0, 9, 10, 11, APPENDS):
         assert difference(theirs(validating, root, version).toArrow(), rows.slice(0, version)) is None

@@ -90,7 +90,7 @@ def test_what_the_maintenance_wrote(tmp_path: Path, name: str, form: str) -> Non
 
 # Tables that deltalake cannot read at all are left out.
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "with vectors"])
-def test_what_the_maintenance_after_appends_wrote(tmp_path: Path, policy: str) -> None:
+def test_files_of_maintenance_after_appends(tmp_path: Path, policy: str) -> None:
     root, rows = appended(tmp_path, policy)
     assert difference(theirs(root), rows) is None
     checkpoint = max(POLICIES[policy][1])

@@ -148,9 +148,7 @@ def test_a_file_deleted_between_load_and_query(load: Load, table: Path) -> None:
             assert caught.value.context["version"] == deltaic.Table(table).snapshot().version
 
 
-def test_a_file_of_another_client_else_is_spark_s_to_report(
-    spark: SparkSession, load: Load, table: Path
-) -> None:
+def test_spark_reports_errors_of_other_files(spark: SparkSession, load: Load, table: Path) -> None:
     load(table)
     other = table.parent / "other"
     spark.range(2).write.parquet(str(other))

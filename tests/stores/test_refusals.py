@@ -68,9 +68,7 @@ def test_where_no_client_can_look_no_data_file_goes(
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_commit_of_deleted_rows_that_remains_retains_its_deletion_vectors(
-    strict: StrictStore, refusal: int
-) -> None:
+def test_a_successful_delete_retains_its_deletion_vectors(strict: StrictStore, refusal: int) -> None:
     store = strict_s3(strict.port)
     properties = {"delta.enableDeletionVectors": "true"}
     table = deltaic.Table.create(
@@ -92,9 +90,7 @@ def test_a_table_that_was_made_is_made(store: Store, strict: StrictStore, refusa
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_first_refusal_is_reported_at_once_and_clearly(
-    store: Store, strict: StrictStore, refusal: int
-) -> None:
+def test_a_first_refusal_is_reported_at_once(store: Store, strict: StrictStore, refusal: int) -> None:
     table = made(store)
     before = set(strict.objects)
     strict.faults = [Fault("PUT", COMMIT, refusal, times=FOREVER)]
