@@ -250,12 +250,12 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a path that leads out": (
         given(path="../x"),
         deltaic.PathEscape,
-        'the file "../x" cannot be added: its path leads out of the table\'s folder, it climbs out with ..',
+        'the file "../x" cannot be added: its path is outside the table\'s folder: it climbs out with ..',
     ),
     "a path of another store": (
         given(path="s3://bucket/x"),
         deltaic.PathEscape,
-        "leads out of the table's folder, it names another store",
+        "is outside the table's folder: it names another store",
     ),
     "half a name to set": (
         lambda table: table.alter(deltaic.alter.SetName(HALF)),

@@ -226,7 +226,7 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
         (["head", "--columns", "idd"], "id"),
         (["count", "--where", "id >"], "id >"),
         (["files", "--where", "upper(name) = 'X'"], "upper"),
-        (["changes", "--from", "0"], "no change feed"),
+        (["changes", "--from", "0"], "not enabled at version 0"),
         (["changes", "--infer", "--from", "yesterday"], "yesterday"),
         (["changes", "--infer", "--from", "2", "--to", "1"], "greater than the last"),
         (["changes", "--infer", "--from", "1", "--to", "9"], "0 to 2"),

@@ -56,7 +56,7 @@ GAPS = [
         only_a_far_checkpoint,
         broken.appended,
         deltaic.CorruptLog,
-        ("highest version",),
+        ("highest possible version",),
         {"version": 2**63 - 1},
     ),
     Survivor("a gap before a checkpoint", both(checkpoint(), broken.without_commit(0))),

@@ -158,7 +158,7 @@ BYTES = [
         struct.pack("<II", NATIVE, 2**32 - 1),
         "bytes for at most 0",
     ),
-    bytes_case("of the native form with a bucket too long", native([ZERO + b"\0"]), "are not its"),
+    bytes_case("of the native form with a bucket too long", native([ZERO + b"\0"]), "are not part of it"),
     bytes_case("of the native form that is truncated", native([ZERO])[:-1], "ends too early"),
     roaring_case("with an unknown cookie", struct.pack("<I", 1) + ZERO[4:], "cookie"),
     roaring_case("of more containers than bytes", bitmap({0: array([0])}, count=65536), "ends too early"),

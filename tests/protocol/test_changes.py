@@ -73,7 +73,7 @@ def test_the_property_counts_where_the_protocol_has_the_feature(
     if recorded:
         assert len(feed(table, 0)) == 3
     else:
-        with pytest.raises(deltaic.UnsupportedFeature, match="keeps no change feed at version 0"):
+        with pytest.raises(deltaic.UnsupportedFeature, match="change data feed is not enabled at version 0"):
             feed(table, 0)
 
 
@@ -259,7 +259,9 @@ def test_a_table_without_a_feed_states_how_to_have_one(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.commit(protocol(), metadata(), table.data("a.parquet", ids(1)))
     table.commit(protocol(1, 4), metadata(configuration=FEED), table.data("b.parquet", ids(2)))
-    with pytest.raises(deltaic.UnsupportedFeature, match="no change feed at version 0") as caught:
+    with pytest.raises(
+        deltaic.UnsupportedFeature, match="change data feed is not enabled at version 0"
+    ) as caught:
         feed(table, 0)
     assert caught.value.context["feature"] == "changeDataFeed"
     assert "infer=True" in (caught.value.hint or "")

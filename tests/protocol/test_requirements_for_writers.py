@@ -240,7 +240,7 @@ def test_whatever_is_written_leaves_an_exact_change_feed(
     with handle.transaction() as tx:
         tx.remove(["given.parquet"])
     if not keeps_feed:
-        with pytest.raises(deltaic.UnsupportedFeature, match="no change feed"):
+        with pytest.raises(deltaic.UnsupportedFeature, match="change data feed is not enabled"):
             handle.changes(1).to_arrow()
         return
     expected: Counter[tuple[int, str, int]] = Counter()

@@ -91,7 +91,7 @@ def test_a_feed_stream_begins_with_the_table_as_inserts(
 def test_a_table_without_a_feed_is_refused(tmp_path: Path) -> None:
     make_prices(tmp_path)
     files = opened(tmp_path / "prices", startingVersion="0", **FEED)
-    with pytest.raises(deltaic.UnsupportedFeature, match="keeps no change feed at version 0"):
+    with pytest.raises(deltaic.UnsupportedFeature, match="change data feed is not enabled at version 0"):
         files.end_of_batch(files.beginning(), Limits())
 
 

@@ -261,7 +261,7 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
         .with("path", deltaic_protocol::log_path::LogPath::commit(version))
         .with("version", version)
         .with("field", "commitInfo.inCommitTimestamp")
-        .hint("the commit is damaged: restore it from a backup; versions can still be asked for by number"))
+        .hint("the commit is damaged: restore it from a backup; versions can still be read by number"))
 }
 
 /// Reads the `commitInfo` of a commit, and no more of the file than needed.

@@ -90,7 +90,7 @@ impl LogTail {
                 ),
             )
             .with("version", newest)
-            .hint("ask the catalog for the commits again"));
+            .hint("request the commits from the catalog again"));
         }
         Ok(Listing {
             any: listing.any || !files.is_empty(),

@@ -292,7 +292,7 @@ fn twice(file: &LogFile) -> Error {
     )
     .with("path", file.relative())
     .with("version", file.path.version)
-    .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
+    .hint("the order of actions in a commit has no meaning, so it is unknown which one applies")
 }
 
 #[cfg(test)]

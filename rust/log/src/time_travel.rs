@@ -187,7 +187,7 @@ fn out_of_range(
     Error::new(
         ErrorKind::VersionNotFound,
         format!(
-            "no version was committed at {}: the log reaches from {} (version {first}) to {} (version {last})",
+            "no version was committed at {}: the log contains {} (version {first}) to {} (version {last})",
             spelled(timestamp_ms),
             spelled(first_ms),
             spelled(last_ms)

@@ -118,7 +118,7 @@ pub(crate) fn ensure_kept(table: &TableConfiguration) -> Result<()> {
         Some((path, data_type)) => broken(
             &path,
             &format!("it excludes the type {data_type} of {path}"),
-            "leave the column out, or do without the promise",
+            "omit the column, or disable Iceberg compatibility",
         ),
     }
 }

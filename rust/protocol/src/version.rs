@@ -46,10 +46,10 @@ impl Version {
         self.0.checked_add(1).map(Self).ok_or_else(|| {
             Error::new(
                 ErrorKind::CorruptLog,
-                "the table is at the highest version there can be",
+                "the table is at the highest possible version",
             )
             .with("version", self)
-            .hint("no writer counts this far: look for a file in _delta_log that does not belong there")
+            .hint("no writer reaches this version: look for an unrelated file in _delta_log")
         })
     }
 

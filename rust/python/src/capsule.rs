@@ -142,7 +142,7 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> Answer<Schema> {
     let field = import_field(capsule)?;
     let DataType::Struct(fields) = field.data_type() else {
         return Err(PyTypeError::new_err(format!(
-            "a schema describes columns, such as pyarrow.schema(…) does, and this is the type {} alone",
+            "a schema describes columns, such as pyarrow.schema(…) does, but this is a single type, {}",
             field.data_type()
         ))
         .into());

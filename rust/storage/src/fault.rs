@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_place_of_ours_is_a_fault_and_a_foreign_one_is_damage() {
-        let damage = || Error::new(ErrorKind::CorruptData, "its bytes make no sense");
+        let damage = || Error::new(ErrorKind::CorruptData, "its bytes are invalid");
         for (file, shown, kind) in [
             ("rust/log/src/x.rs", "rust/log/src/x.rs:7", ErrorKind::Internal),
             (

@@ -262,7 +262,7 @@ impl AsyncFileReader for ParquetFile {
             };
             if needed > MOST_FOOTER_BYTES {
                 return Err(ParquetError::General(format!(
-                    "its footer claims {needed} bytes, and no sound one has more than {MOST_FOOTER_BYTES}"
+                    "its footer claims {needed} bytes, more than the maximum of {MOST_FOOTER_BYTES}"
                 )));
             }
             let start = size

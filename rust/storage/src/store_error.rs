@@ -204,7 +204,7 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
     let (what, hint) = match (cause.meaning(), error) {
         (Some(meaning), _) => meaning,
         (None, E::NotFound { .. }) => (
-            "the file is not there",
+            "the file does not exist",
             "check that the path is right and the file was not removed",
         ),
         (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => PERMISSION_DENIED,
@@ -215,7 +215,7 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
         }
         (None, _) => (
             "the store failed",
-            "try again; check that the place can be reached and written",
+            "retry; check that the location is reachable and writable",
         ),
     };
     let message = if cause.text.is_empty() || cause.text.eq_ignore_ascii_case(what) {
@@ -242,11 +242,11 @@ fn refusal(refused: Refused, path: &str) -> Error {
     let (kind, hint) = match refused {
         Refused::Outside => (
             ErrorKind::PathEscape,
-            "if you trust where it leads, name that folder in allowed_roots",
+            "if you trust its target, add that folder to allowed_roots",
         ),
         Refused::ImpossibleTime => (
             ErrorKind::StorageError,
-            "set the file's time, as touch does: nothing else is wrong with it",
+            "set the file's modification time, for example with touch",
         ),
         Refused::NoRegularFile => (
             if is_of_the_log(path) {

@@ -65,7 +65,7 @@ impl RowProof for Rows {
                 .with("constraint", name)
                 .with("rows", rows)
                 .hint(format!(
-                    "see them by the predicate ({expression}) IS NOT TRUE, and correct or delete them first"
+                    "find them with the predicate ({expression}) IS NOT TRUE, and correct or delete them first"
                 ))),
             }
         })

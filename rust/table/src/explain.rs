@@ -35,7 +35,7 @@ impl Scan {
         if let Some(limit) = self.limit() {
             lines.line(
                 "limit",
-                &format!("{limit} rows; less than all of what follows may be read"),
+                &format!("{limit} rows; the scan may read less than the following"),
             );
         }
         lines.line(

@@ -66,7 +66,7 @@ impl ChecksumExaminer {
         if checksum.txn_id.is_none() {
             say(Finding::new(
                 &CHECKSUM_WITHOUT_ID,
-                "the checksum does not say which commit it belongs to",
+                "the checksum has no `txnId`, so its commit is unknown",
             ));
         }
         if !state.is_whole || state.version != Some(version) {

@@ -332,7 +332,7 @@ impl CommitReader<'_> {
         }
         if let Some(before) = self.state.last_time.filter(|before| time <= *before) {
             let message = format!(
-                "the time of the commit, {time} ms, is not after {before} ms, that of the one before"
+                "the time of the commit, {time} ms, is not after the time of the previous commit, {before} ms"
             );
             let finding = Finding::new(&IN_COMMIT_TIMESTAMP_GOES_BACK, message);
             self.say(finding.in_field("commitInfo.inCommitTimestamp"));

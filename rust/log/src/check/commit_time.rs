@@ -21,7 +21,7 @@ pub(super) fn judge_moments(info: &CommitInfo) -> impl Iterator<Item = Finding> 
     ];
     times.into_iter().filter_map(|(field, time)| {
         let time = time.filter(|time| !MOMENTS_MS.contains(time))?;
-        let message = format!("the time of the commit, {time} ms, lies outside of the years 1 to 9999");
+        let message = format!("the time of the commit, {time} ms, is outside the years 1 to 9999");
         Some(Finding::new(&IMPOSSIBLE_TIME, message).in_field(format!("commitInfo.{field}")))
     })
 }

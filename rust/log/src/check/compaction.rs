@@ -42,7 +42,7 @@ pub(super) async fn examine_compaction(
     let mut say = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
     if first >= last {
         let message =
-            format!("its range is from {first} to {last}: a compaction file replaces two commits or more");
+            format!("its range is from {first} to {last}: a compaction file replaces at least two commits");
         return say(Finding::new(&REVERSED_COMPACTION, message));
     }
     let mut theirs = Words::default();
@@ -62,7 +62,7 @@ pub(super) async fn examine_compaction(
     let covered: Vec<&Arc<LogFile>> = commits.range(first..=last).map(|(_, file)| file).collect();
     let length = last.as_i64().saturating_sub(first.as_i64()).saturating_add(1);
     if commits.keys().next_back().is_some_and(|newest| last > *newest) {
-        let message = format!("it reaches to version {last}, past the newest commit");
+        let message = format!("it ends at version {last}, after the newest commit");
         return say(Finding::new(&COMPACTION_DISAGREES, message));
     }
     if i64::try_from(covered.len()) != Ok(length) {
@@ -296,7 +296,7 @@ impl Words {
         differ.dedup();
         if let Some(path) = differ.first() {
             let message = format!(
-                "it says something else about {} files than the commits, such as {path}",
+                "it differs from the commits in {} files, such as {path}",
                 differ.len()
             );
             say(Finding::new(&COMPACTION_DISAGREES, message).in_field("add"));

@@ -196,7 +196,7 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
     say_files(&extra, "has files that are not live by the commits", say);
     say_files(
         &changed,
-        "has files with another size, time or partition values than the commits say",
+        "has files whose size, time or partition values differ from those in the commits",
         say,
     );
     if let Some(path) = twice.first() {

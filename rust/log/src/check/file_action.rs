@@ -84,7 +84,7 @@ pub(super) fn judge_add(
 pub(super) fn judge_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
     let time = deletion_timestamp?;
     let what = if time < 0 {
-        "lies before the year 1970"
+        "is before 1970"
     } else if time > now_ms.saturating_add(CLOCKS_DIFFER_MS) {
         "lies in the future"
     } else {

@@ -144,7 +144,7 @@ fn kept(actions: &StructArray, live: BooleanBuffer) -> Result<Option<StructArray
 fn changed() -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        "a checkpoint is not what it was when the table was opened",
+        "a checkpoint changed since the table was opened",
     )
     .hint("open the table again; no checkpoint was written")
 }

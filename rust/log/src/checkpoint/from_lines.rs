@@ -238,7 +238,7 @@ fn tags(raw: &RawValue) -> Option<BTreeMap<String, Option<String>>> {
 fn changed() -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        "a file of the log is not what it was when the table was opened",
+        "a file of the log changed since the table was opened",
     )
     .hint("open the table again; no checkpoint was written")
 }

@@ -23,8 +23,8 @@ impl fmt::Display for Expired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BeforeCheckpoint => "the oldest retained checkpoint replaces it",
-            Self::OlderCheckpoint => "a newer checkpoint is the oldest that is kept",
-            Self::Compaction => "its range begins before the oldest kept checkpoint ends",
+            Self::OlderCheckpoint => "a newer checkpoint is the oldest retained one",
+            Self::Compaction => "its range begins before the oldest retained checkpoint",
             Self::Sidecar => "no checkpoint names it",
             Self::LeftBehind => "a stale file of a writer",
             Self::StaleProposal => "another writer committed its version",

@@ -32,10 +32,10 @@ impl fmt::Display for Kept {
         match self {
             Self::Disabled => f.write_str("delta.enableExpiredLogCleanup is false"),
             Self::NothingExpired => f.write_str("nothing has expired"),
-            Self::NoCheckpoint => f.write_str("no checkpoint can replace what has expired"),
+            Self::NoCheckpoint => f.write_str("no checkpoint replaces the expired versions"),
             Self::Protected(version) => write!(
                 f,
-                "delta.requireCheckpointProtectionBeforeVersion is {version}, and the log cannot be cut there yet"
+                "delta.requireCheckpointProtectionBeforeVersion is {version}, so the log cannot be truncated yet"
             ),
         }
     }
@@ -136,9 +136,12 @@ impl fmt::Display for CleanupPlan {
         let day = micros.and_then(|micros| deltaic_protocol::expr::format_timestamp(micros, 'T'));
         let day = day.map_or_else(|| format!("{} ms", self.cutoff.timestamp_ms), |day| day + "Z");
         match (self.oldest_kept(), self.kept) {
-            (Some(oldest), _) => writeln!(f, "expired before {day}: the log is kept from version {oldest}")?,
-            (None, Some(kept)) => writeln!(f, "expired before {day}: the log is kept whole: {kept}")?,
-            (None, None) => writeln!(f, "expired before {day}: the log is kept whole")?,
+            (Some(oldest), _) => writeln!(
+                f,
+                "expired before {day}: the log is retained from version {oldest}"
+            )?,
+            (None, Some(kept)) => writeln!(f, "expired before {day}: the whole log is retained: {kept}")?,
+            (None, None) => writeln!(f, "expired before {day}: the whole log is retained")?,
         }
         for deletion in self.deletions() {
             writeln!(

@@ -138,10 +138,10 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
         // Otherwise the checkpoint that it names could be deleted, and readers would find nothing there.
         Hint::Unread(why) => {
             let path = format!("{LOG_FOLDER}/{LAST_CHECKPOINT}");
-            let message = format!("where readers are led to start cannot be asked: {why}");
+            let message = format!("_last_checkpoint could not be read: {why}");
             return Err(Error::new(ErrorKind::StorageError, message)
                 .with("path", path)
-                .hint("nothing was deleted; clean up again when the store answers"));
+                .hint("nothing was deleted; clean up again when the store responds"));
         }
     };
     let mut unreadable: Vec<CheckpointFiles> = Vec::new();
@@ -228,7 +228,7 @@ async fn beside_the_log(
     let kept_from = plan.oldest_kept().unwrap_or(Version::ZERO);
     let sidecars = unreferenced(location, kept_from, before_ms, snapshot.max_line_bytes()).await;
     let sidecars = sidecars.unwrap_or_else(|error| {
-        passed_over.push(format!("sidecars were left alone: {error}"));
+        passed_over.push(format!("sidecars were not deleted: {error}"));
         Vec::new()
     });
     let folder = location.below(LOG_FOLDER)?;

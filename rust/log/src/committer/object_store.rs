@@ -67,7 +67,7 @@ async fn prove(location: &TableLocation) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::StorageError,
-        "the store overwrites what a conditional put must leave alone: two writers would lose each other's commits",
+        "the store ignores the condition of a put and overwrites files, so concurrent writers would lose commits",
     )
     .with("path", location.uri())
     .with("promise", "once")

@@ -42,7 +42,7 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
         location.propose(first, b"second\n".to_vec()).await?,
     ];
     let [Outcome::Committed(_), Outcome::Lost(_) | Outcome::Taken(_)] = outcomes else {
-        return Err(broken("once", "a version that was there could be made once more"));
+        return Err(broken("once", "an existing version could be created again"));
     };
     ensure_contains(location, first, b"first\n").await?;
     for number in 1..=VERSIONS {
@@ -80,13 +80,16 @@ async fn ensure_contains(location: &TableLocation, version: Version, expected: &
         .await
         .map_err(|error| store_error(&error, &relative))?;
     if found != expected {
-        return Err(broken("bytes", "a version does not hold what its winner wrote"));
+        return Err(broken(
+            "bytes",
+            "a version does not contain what its writer wrote",
+        ));
     }
     let listing = Listing::whole(location).await?;
     if !listing.commits().any(|file| file.path.version == version) {
         return Err(broken(
             "listing",
-            "a listing does not show a version that was made before",
+            "a listing lacks a version that was created before it",
         ));
     }
     Ok(())

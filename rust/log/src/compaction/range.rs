@@ -57,7 +57,7 @@ async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Resul
     if from >= to || to > snapshot.version() {
         let message = format!("the commits {from} to {to} are not a range that can be compacted");
         return Err(Error::new(ErrorKind::InvalidArgument, message).hint(format!(
-            "a compaction file replaces two commits or more, up to version {}",
+            "a compaction file replaces at least two commits, up to version {}",
             snapshot.version()
         )));
     }

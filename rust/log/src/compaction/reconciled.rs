@@ -126,7 +126,10 @@ impl Reconciled {
 
     fn keep(&mut self, line: &[u8]) -> Result<()> {
         if self.lines.len().saturating_add(line.len()) >= self.most_bytes {
-            let message = format!("what these commits say has more than {} bytes", self.most_bytes);
+            let message = format!(
+                "the actions of these commits have more than {} bytes",
+                self.most_bytes
+            );
             return Err(Error::new(ErrorKind::InvalidArgument, message)
                 .hint("compact fewer commits, or write a checkpoint"));
         }
@@ -154,7 +157,7 @@ fn twice(what: &str) -> Error {
         ErrorKind::CorruptLog,
         format!("the commit holds more than one {what}"),
     )
-    .hint("the order of actions in a commit means nothing, so neither can be taken for the truth")
+    .hint("the order of actions in a commit has no meaning, so it is unknown which one applies")
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ async fn steps(commit: OwnCommit<'_>, policy: PostCommitPolicy) -> PostCommit {
     {
         let step = behind.clean_up(&path).await;
         post_commit.cleanup = post_commit
-            .note("what has expired of the log was not deleted", step)
+            .note("expired log files were not deleted", step)
             .flatten();
     }
     post_commit

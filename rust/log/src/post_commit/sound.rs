@@ -20,10 +20,10 @@ pub(super) async fn ensure_sound(made: &Snapshot) -> Result<()> {
         (Agreement::Unasked, Some(checkpoint)) => ensure_counted(made.location(), checkpoint).await,
         (Agreement::Disagrees, _) => Err(Error::new(
             ErrorKind::CorruptLog,
-            "the version that it was made of is not what its version checksum says",
+            "the version disagrees with its version checksum",
         )
         .with("table", made.location().uri())
         .with("version", made.version())
-        .hint("see what table.check() says of the log")),
+        .hint("run table.check()")),
     }
 }

@@ -191,7 +191,7 @@ async fn from_segment(
             commits => match commits.and_then(assemble) {
                 Ok((snapshot, true)) => break 'assembled snapshot,
                 Ok((_, false)) => warnings.push(
-                    "compaction files were passed over: with them the table is not what its version checksum says"
+                    "compaction files were passed over: with them the table disagrees with its version checksum"
                         .to_owned(),
                 ),
                 // An unreadable compaction file is ignored; if the store itself fails, reading the commits reports it.
@@ -268,7 +268,7 @@ impl Snapshot {
                 .with("table", location.uri())
                 .with("version", version)
                 .or_hint(
-                    "the metadata are damaged: restore the commit that holds them from a backup of the table",
+                    "the metadata is damaged: restore the commit that contains it from a backup of the table",
                 )
         };
         // An unsupported protocol may change the meaning of the rest, so it is checked first.

@@ -103,7 +103,7 @@ fn without(
 fn changed() -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        "a file of the log is not what it was when the table was opened",
+        "a file of the log changed since the table was opened",
     )
 }
 

@@ -43,7 +43,7 @@ impl UserInfo {
         };
         if let Some(key) = keys.keys().find(|key| RESERVED.contains(&key.as_str())) {
             return Err(wrong(format!(
-                "commit_info may not hold {key:?}: deltaic writes it itself"
+                "commit_info must not contain {key:?}, which deltaic writes"
             ))
             .hint("use keys of your own, for example userMetadata"));
         }

@@ -298,7 +298,7 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
         format!("the table was dropped or restored concurrently, and the table at its path is not the one that was read: {what}"),
     )
     .with("version", version)
-    .hint("open the table again, see whether it is the one you mean, and run the operation on its newest version"))
+    .hint("open the table again, check that it is the intended one, and run the operation on its newest version"))
 }
 
 /// Verifies that no version is missing between `next` and the newest. Returns the listing from the version before `next`

@@ -160,7 +160,7 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
         return wrong("a table needs at least one column".to_owned());
     }
     if table.partition_columns.len() == table.schema.fields.len() {
-        return wrong("a table cannot be partitioned by every column: one must hold data".to_owned());
+        return wrong("a table cannot be partitioned by all of its columns".to_owned());
     }
     let metadata = Metadata {
         id: new_id(),

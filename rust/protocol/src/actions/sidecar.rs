@@ -38,12 +38,11 @@ impl Sidecar {
         };
         let in_place = folder.is_none_or(|folder| folder.ends_with("_delta_log/_sidecars"));
         if !in_place || name.is_empty() || name == "." || name == ".." {
-            return Err(Error::new(
-                ErrorKind::CorruptLog,
-                "a sidecar lies outside _delta_log/_sidecars",
-            )
-            .with("path", self.path.as_str())
-            .with("field", "sidecar.path"));
+            return Err(
+                Error::new(ErrorKind::CorruptLog, "a sidecar is outside _delta_log/_sidecars")
+                    .with("path", self.path.as_str())
+                    .with("field", "sidecar.path"),
+            );
         }
         Ok(name.to_owned())
     }

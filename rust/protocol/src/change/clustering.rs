@@ -24,7 +24,7 @@ pub(crate) fn set(table: &mut TableConfiguration, schema: &StructType, names: &[
     if names.len() > MOST {
         return wrong(
             format!("{} clustering columns are more than {MOST}", names.len()),
-            "choose those that queries ask about most",
+            "choose those that queries filter by most",
         );
     }
     if names.is_empty() && table.domain(DOMAIN).is_none() {
@@ -36,7 +36,7 @@ pub(crate) fn set(table: &mut TableConfiguration, schema: &StructType, names: &[
         let found = find(schema, name)?;
         found.ensure_field("a clustering column")?;
         let path = path_in_log(schema, &found.field, mode)
-            .ok_or_else(|| in_the_way(name, "it lies in an array or a map, which have no bounds"))?;
+            .ok_or_else(|| in_the_way(name, "it is in an array or a map, which have no statistics"))?;
         if paths.contains(&path) {
             return wrong(
                 format!("the clustering column {name} is given twice"),

@@ -42,7 +42,7 @@ pub(super) fn add(
             if !matches!(found.data_type, DataType::Struct(_)) {
                 return Err(Error::new(
                     ErrorKind::InvalidArgument,
-                    format!("{column} is of the type {} and takes no fields", found.data_type),
+                    format!("{column} has the type {}, which has no fields", found.data_type),
                 )
                 .with("field", column.to_string())
                 .hint("write column.element for the structs of an array, column.value for those of a map"));
@@ -184,10 +184,10 @@ pub(super) fn drop(table: &mut TableConfiguration, column: &ColumnName) -> Resul
         };
         return Err(Error::new(
             ErrorKind::SchemaMismatch,
-            format!("{column} is the last column of {holder} that holds data"),
+            format!("{column} is the last column of {holder} with data"),
         )
         .with("field", column.to_string())
-        .hint("add another first, or drop what holds it"));
+        .hint("add another one first, or drop the parent"));
     }
     fields.retain(|field| field.name != name);
     // The highest id is retained: ids of dropped columns are never reused.
@@ -219,7 +219,7 @@ pub(super) fn change_type(
             Widening::Forbidden => {
                 return Err(Error::new(
                     ErrorKind::SchemaMismatch,
-                    format!("the type of {path} cannot change: the table does not let types become wider"),
+                    format!("the type of {path} cannot change: type widening is not enabledr"),
                 )
                 .with("field", path)
                 .hint("set the property delta.enableTypeWidening to true first"));

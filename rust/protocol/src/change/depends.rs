@@ -82,7 +82,7 @@ fn user_of(
         }
     }
     if let Some(check) = check_constraints(table.metadata()).find(|check| mentions(check.expression, path)) {
-        let user = format!("the constraint {} asks for it: {}", check.name, check.expression);
+        let user = format!("the constraint {} uses it: {}", check.name, check.expression);
         return Ok(Some((
             user,
             "drop the constraint first, and add it again afterwards",
@@ -91,10 +91,10 @@ fn user_of(
     for (column, expression) in invariants(schema)? {
         let is_own = change == Change::Drop && overlap(column.parts(), path);
         if !is_own && mentions(&expression, path) {
-            let user = format!("the invariant of {column} asks for it: {expression}");
+            let user = format!("the invariant of {column} uses it: {expression}");
             return Ok(Some((
                 user,
-                "the invariant must go first, with the client that made it",
+                "remove the invariant first, with the client that created it",
             )));
         }
     }

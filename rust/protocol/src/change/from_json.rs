@@ -172,7 +172,7 @@ fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
             let field = field_of(&name, told_type(types, r#type)?)?;
             let DataType::Primitive(to) = field.data_type else {
                 return Err(wrong(format!(
-                    "the type of {name} cannot become {}: only types without parts become wider",
+                    "the type of {name} cannot change to {}: only primitive types can be widenedr",
                     field.data_type
                 ))
                 .hint("change the types of its fields, its elements, its keys or its values"));
@@ -244,9 +244,7 @@ fn if_absent_of(text: &str) -> Result<IfAbsent> {
 
 fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
     match (after, first) {
-        (Some(_), true) => Err(wrong(
-            "a column is placed first or after another one, not both".to_owned(),
-        )),
+        (Some(_), true) => Err(wrong("first= and after= exclude each other".to_owned())),
         (Some(name), false) => {
             // The name of a sibling, which may be in backticks like column names.
             let parsed = ColumnName::parse(&name)?;

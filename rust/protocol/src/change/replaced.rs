@@ -23,12 +23,9 @@ use crate::{Error, ErrorKind, Result, row_tracking};
 pub fn replaced(before: &TableConfiguration, new: TableConfiguration) -> Result<TableConfiguration> {
     ensure_changeable(before)?;
     if boolean(before.metadata(), "delta.appendOnly")? {
-        return Err(Error::new(
-            ErrorKind::SchemaMismatch,
-            "the table only takes rows and lets none go",
-        )
-        .with("field", "delta.appendOnly")
-        .hint("set delta.appendOnly to false first"));
+        return Err(Error::new(ErrorKind::SchemaMismatch, "the table is append-only")
+            .with("field", "delta.appendOnly")
+            .hint("set delta.appendOnly to false first"));
     }
     let names = names_in(new.protocol());
     let mut after = new;
@@ -81,7 +78,9 @@ fn ensure_partitions_stay(before: &TableConfiguration, after: &TableConfiguratio
         ),
     )
     .with("field", "partitionColumns")
-    .hint("partition the new table as the old one, do without the promise, or create it at another path"))
+    .hint(
+        "partition the new table as the old one, disable Iceberg compatibility, or create it at another path",
+    ))
 }
 
 #[cfg(test)]

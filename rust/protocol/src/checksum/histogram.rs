@@ -217,10 +217,7 @@ impl DeletedRecordCountsHistogram {
 
 fn not_negative(field: &'static str, counts: &[i64]) -> Result<()> {
     match counts.iter().find(|count| **count < 0) {
-        Some(count) => Err(corrupt(
-            field,
-            format!("{field} holds {count}, and cannot be negative"),
-        )),
+        Some(count) => Err(corrupt(field, format!("{field} is {count}, which is negative"))),
         None => Ok(()),
     }
 }

@@ -80,7 +80,9 @@ impl VersionChecksum {
         let text = serde_json::to_string(&written).map_err(|error| unwritable(&error.to_string()))?;
         match Self::parse(text.as_bytes()) {
             Ok(read) if read == *self => Ok(text + "\n"),
-            Ok(_) => Err(unwritable("a version checksum is not read back as what it was")),
+            Ok(_) => Err(unwritable(
+                "a version checksum was not read back as it was written",
+            )),
             Err(error) => Err(unwritable(error.what())),
         }
     }

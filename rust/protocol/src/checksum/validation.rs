@@ -186,7 +186,7 @@ impl VersionChecksum {
         if let Some(path) = differing {
             found.say(
                 "allFiles",
-                format!("allFiles says of {path:?} what the log does not"),
+                format!("allFiles disagrees with the log about {path:?}"),
             );
         }
     }

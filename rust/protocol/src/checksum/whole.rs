@@ -50,7 +50,9 @@ impl VersionChecksum {
             uncountable("the sizes of the files, or the numbers of their deleted rows, cannot be added up")
         })?;
         if tally.files != state.num_files || tally.bytes != state.size_in_bytes {
-            return Err(uncountable("the files are not as many as the version says"));
+            return Err(uncountable(
+                "the number of files differs from that of the version",
+            ));
         }
         let in_commit_timestamp = if has_in_commit_timestamps(state.protocol, state.metadata) {
             let message = "the version's in-commit timestamp is not known, and the table has them enabled";
@@ -99,5 +101,5 @@ fn uncountable(why: &str) -> Error {
         ErrorKind::CorruptLog,
         format!("the version has no version checksum: {why}"),
     )
-    .hint("a table needs none; check the table to learn what is wrong with its log")
+    .hint("version checksums are optional; run table.check() to find the damage of the log")
 }

@@ -217,7 +217,7 @@ pub fn logical_path<'a>(
 fn corrupt(field: &str, message: impl Into<String>) -> Error {
     Error::new(ErrorKind::CorruptLog, message)
         .with("field", field)
-        .hint("the metadata are damaged: restore the commit that holds them from a backup of the table")
+        .hint("the metadata is damaged: restore the commit that contains it from a backup of the table")
 }
 
 #[cfg(test)]

@@ -263,7 +263,7 @@ fn native<'a>(
         push(&mut buckets, key, take_bitmap(&mut inside)?);
         if inside.len() > 0 {
             return Err(format!(
-                "a bucket is said to take {size} bytes, and {} of them are not its",
+                "a bucket claims {size} bytes, but {} of them are not part of it",
                 inside.len()
             ));
         }

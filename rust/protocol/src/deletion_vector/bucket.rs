@@ -111,7 +111,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
             let (stated, is) = (u32::from_le_bytes(*offset), start.len() - bytes.len());
             if usize::try_from(stated) != Ok(is) {
                 return Err(format!(
-                    "a container is said to start at byte {stated} and starts at {is}"
+                    "a container claims to start at byte {stated}, but starts at {is}"
                 ));
             }
         }
@@ -132,7 +132,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
         let found = container.judge()?;
         if found != cardinality {
             return Err(format!(
-                "a container is said to hold {cardinality} values and holds {found}"
+                "a container claims {cardinality} values, but has {found}"
             ));
         }
         visit(key, container);

@@ -26,7 +26,7 @@ impl Descriptor {
         match &place {
             Place::Inline(text) => {
                 if let Some(offset) = self.offset {
-                    let what = format!("it has the offset {offset} and lies in the log, where there is none");
+                    let what = format!("it is inline, but has the offset {offset}");
                     return Err(self.wrong("deletionVector.offset", what));
                 }
                 self.inline_bytes(text)?;

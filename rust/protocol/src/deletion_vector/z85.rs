@@ -78,7 +78,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, String> {
         }
         let word = u32::try_from(word).map_err(|_| {
             let at = index * 5;
-            format!("its Z85 text is not legal: the five digits at byte {at} are more than 32 bits hold")
+            format!("its Z85 text is invalid: the five digits at byte {at} exceed 32 bits")
         })?;
         bytes.extend_from_slice(&word.to_be_bytes());
     }

@@ -53,7 +53,7 @@ pub fn drop_feature(
             format!("the feature {} cannot be dropped by deltaic", row.name),
         )
         .with("feature", row.name)
-        .hint("copy the table's rows into a new table that is made without it"));
+        .hint("copy the rows into a new table without the feature"));
     };
     let refused = |message: String, hint: &str| {
         Err(Error::new(ErrorKind::SchemaMismatch, message)
@@ -71,7 +71,7 @@ pub fn drop_feature(
     let by_property = row.property.and_then(|key| enabled(table, key));
     if let Some(user) = by_property.or_else(|| (drop.in_use)(table, &schema)) {
         let message = format!("the feature {} is in use by {user}", row.name);
-        return refused(message, "undo that first: then the feature can be dropped");
+        return refused(message, "remove that first, then drop the feature");
     }
     if drop.needs_truncated_history && traces == Traces::InHistory {
         return refused(

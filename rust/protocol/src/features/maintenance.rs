@@ -60,7 +60,7 @@ pub fn ensure_maintainable(table: &TableConfiguration, what: Maintenance) -> Res
     match managed {
         Some(name) if what == Maintenance::MetadataCleanup => Err(Error::new(
             ErrorKind::UnsupportedFeature,
-            format!("the table has the feature {name}: its catalog alone says who may clean up its log"),
+            format!("the table has the feature {name}: only its catalog may clean up its log"),
         )
         .with("feature", name)
         .hint("let the catalog clean up the table")),

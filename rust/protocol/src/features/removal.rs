@@ -27,7 +27,7 @@ pub fn ensure_removable(table: &TableConfiguration) -> Result<()> {
         "the table is append-only: no row of it may be removed or changed",
     )
     .with("field", APPEND_ONLY)
-    .hint("set delta.appendOnly to false first, if rows are to go"))
+    .hint("set delta.appendOnly to false first"))
 }
 
 /// Verifies that rows of a table may be removed by deletion vectors.
@@ -46,10 +46,10 @@ pub fn ensure_vectors_writable(table: &TableConfiguration) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::UnsupportedFeature,
-        "the table's files get no deletion vectors, so single rows cannot be taken out of them",
+        "deletion vectors are not enabled, so single rows of a file cannot be deleted",
     )
     .with("feature", "deletionVectors")
-    .hint("set delta.enableDeletionVectors to true, or rewrite the files without the rows"))
+    .hint("set delta.enableDeletionVectors to true, or rewrite the files without these rows"))
 }
 
 #[cfg(test)]

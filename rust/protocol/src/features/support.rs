@@ -65,7 +65,7 @@ pub fn ensure_readable(table: &TableConfiguration) -> Result<()> {
     if metadata.schema_string.is_empty() {
         return Err(Error::new(
             ErrorKind::CorruptLog,
-            "the table's metadata hold no schema: it has no columns yet",
+            "the table's metadata has no schema: it has no columns yet",
         )
         .with("field", "schemaString")
         .hint("give the table its columns with a client that changes schemas"));

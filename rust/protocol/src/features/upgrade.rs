@@ -120,7 +120,7 @@ pub fn upgraded(protocol: &Protocol, reader: i32, writer: i32) -> Result<Protoco
     if !(1..=3).contains(&reader) || !(1..=7).contains(&writer) {
         return wrong(
             format!("there is no protocol of reader version {reader} and writer version {writer}"),
-            "reader versions go from 1 to 3, writer versions from 1 to 7",
+            "reader versions are 1 to 3, writer versions 1 to 7",
         );
     }
     if reader == 3 && writer != 7 {

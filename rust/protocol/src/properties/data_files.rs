@@ -74,7 +74,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
         Some(name) if name.trim().eq_ignore_ascii_case("lzo") => {
             return Err(Error::new(
                 ErrorKind::UnsupportedFeature,
-                format!("the table asks for data files packed with {name}, which nothing reads any more"),
+                format!("the table requires data files compressed with {name}, which no reader supports"),
             )
             .with("feature", CODEC)
             .with("field", CODEC)

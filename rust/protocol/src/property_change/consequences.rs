@@ -44,7 +44,7 @@ fn map_columns(
             if new == ColumnMappingMode::Id && moment.version > Version::ZERO {
                 return refused(
                     "the files of the table have no ids to find columns by",
-                    "set it to name: ids are given to the columns then, too",
+                    "set it to name, which assigns ids too",
                 );
             }
             let mut schema = after.schema_copy()?;

@@ -88,7 +88,7 @@ pub(crate) fn unset(table: &mut TableConfiguration, names: &[String], if_absent:
             let hint = format!("drop the feature {feature}");
             return Err(wrong(
                 name,
-                format!("{name} asks for a feature and is not a property"),
+                format!("{name} requests a feature and is not a property"),
                 &hint,
             ));
         }
@@ -104,7 +104,7 @@ pub(crate) fn unset(table: &mut TableConfiguration, names: &[String], if_absent:
         } else if if_absent == IfAbsent::Error {
             let set = before.keys().map(String::as_str);
             let near = nearest(name, set).map(|near| format!("did you mean {near}?"));
-            let hint = near.unwrap_or_else(|| "it need not be unset: its default holds".to_owned());
+            let hint = near.unwrap_or_else(|| "it is not set, so its default applies".to_owned());
             return Err(wrong(name, format!("the property {name} is not set"), &hint));
         }
     }
@@ -181,11 +181,14 @@ fn of_others(property: &Property) -> Error {
     let hint = if property.name == "delta.enableChangeDataCapture" {
         "set delta.enableChangeDataFeed, its name of today"
     } else {
-        "set it with a client that has what it turns on"
+        "set it with a client that supports what it enables"
     };
     Error::new(
         ErrorKind::UnsupportedFeature,
-        format!("what the property {} turns on is not implemented", property.name),
+        format!(
+            "deltaic does not implement what the property {} enables",
+            property.name
+        ),
     )
     .with("feature", row.map_or(property.name, |row| row.name))
     .with("field", property.name)

@@ -87,7 +87,7 @@ pub(super) fn check(table: &TableConfiguration, property: &Property, value: &str
                     return Err(wrong(name, message, "leave it out of the list"));
                 }
                 if !found.part.is_empty() {
-                    let message = format!("{column} lies in an array or a map, which have no statistics");
+                    let message = format!("{column} is in an array or a map, which have no statistics");
                     return Err(wrong(name, message, "leave it out of the list"));
                 }
             }

@@ -77,7 +77,7 @@ fn levels_of(value: &Value) -> usize {
 fn corrupt(path: &str, message: impl Into<String>) -> Error {
     Error::new(ErrorKind::CorruptLog, message)
         .with("field", path)
-        .hint("the metadata are damaged: restore the commit that holds them from a backup of the table")
+        .hint("the metadata is damaged: restore the commit that contains it from a backup of the table")
 }
 
 fn parse_type(value: &Value, path: &str) -> Result<DataType> {

@@ -62,7 +62,7 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
     }
     if field.generation_expression().is_some() || field.identity()?.is_some() {
         return wrong(format!(
-            "the values of {column} are made by the table, so it has no default"
+            "{column} is a generated or identity column, so it has no default"
         ));
     }
     let of_a_default = |error: Error| {

@@ -48,7 +48,7 @@ pub(super) fn ensure_new_name<'a>(
     {
         return wrong(
             format!("a column's name cannot contain {forbidden:?}: {name:?}"),
-            "set the property delta.columnMapping.mode to name: then it can",
+            "set the property delta.columnMapping.mode to name first",
         );
     }
     Ok(())
@@ -136,7 +136,7 @@ fn ensure_type(data_type: &DataType, path: &str, mode: ColumnMappingMode) -> Res
         if inner.as_primitive() == Some(PrimitiveType::Void) {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("{path}.{name} is void: arrays and maps hold values of a type"),
+                format!("{path}.{name} is void: arrays and maps cannot contain void"),
             )
             .with("field", format!("{path}.{name}"))
             .hint("give it a type, for example string"));

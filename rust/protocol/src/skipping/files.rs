@@ -75,7 +75,7 @@ impl<'a> Files<'a> {
         if len == self.len {
             return Ok(());
         }
-        let message = format!("something is said of {len} files, and there are {}", self.len);
+        let message = format!("expected statistics for {} files, got {len}", self.len);
         Err(Error::new(ErrorKind::InvalidArgument, message))
     }
 

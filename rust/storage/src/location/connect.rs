@@ -113,10 +113,7 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
         };
         Error::new(
             ErrorKind::InvalidArgument,
-            format!(
-                "a store for {}:// cannot be made from its options: {why}",
-                place.scheme
-            ),
+            format!("the options of the {}:// store are invalid: {why}", place.scheme),
         )
         .hint("docs/reference/storage-options.md lists the options of each store")
     })
@@ -226,7 +223,7 @@ fn check_addresses(settings: &Settings) -> Result<()> {
         if url.scheme() == "http" && !allows_http {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("the storage option {name:?} is an http:// address: what is sent there can be read on the way"),
+                format!("the storage option {name:?} is an http:// address, which is not encrypted"),
             )
             .hint("use https://, or give allow_http=\"true\" if you trust the network"));
         }

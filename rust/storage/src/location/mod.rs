@@ -326,7 +326,7 @@ impl TableLocation {
         Path::parse(&joined).map_err(|_| {
             Error::new(
                 ErrorKind::CorruptLog,
-                "no file can be at this path: a part of it is empty, or dots, or holds a control character",
+                "the path is invalid: a part of it is empty, consists of dots, or contains a control character",
             )
             .with("path", without_secrets(relative))
             .hint("restore the commit that names the path from a backup of the table")

@@ -53,7 +53,7 @@ fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
         ErrorKind::InvalidArgument,
         format!("the value of {name:?} holds a line break or another control character"),
     )
-    .hint("take it away: a value that was read from a file may end with a line break"))
+    .hint("remove it: a value that was read from a file may end with a line break"))
 }
 
 /// Combines the options and the environment to the settings of a location.
@@ -218,7 +218,7 @@ fn not_the_uris(name: &str) -> Error {
         ErrorKind::InvalidArgument,
         format!("the storage option {name:?} contradicts the table's URI"),
     )
-    .hint("leave the option out: the URI says where the table is")
+    .hint("omit the option: the URI contains the location")
 }
 
 #[cfg(test)]
@@ -306,7 +306,7 @@ mod tests {
                 vec![("endpoint", "PlAnTeD1"), ("aws_endpoint_url_s3", "PlAnTeD2")],
                 "give one",
             ),
-            ("s3://b/t", vec![("bucket", "PlAnTeD1")], "leave the option out"),
+            ("s3://b/t", vec![("bucket", "PlAnTeD1")], "omit the option"),
             (
                 "az://c@acc/t",
                 vec![("account_name", "PlAnTeD1")],

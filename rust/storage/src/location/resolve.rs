@@ -107,7 +107,7 @@ impl TableLocation {
                 "a file of the table is a symbolic link that leaves the table's folder",
             )
             .with("path", log_path)
-            .hint("if you trust where it leads, name that folder in allowed_roots")),
+            .hint("if you trust its target, add that folder to allowed_roots")),
         }
     }
 

@@ -167,7 +167,7 @@ pub(super) fn plan_commits(
         if !now.keeps_feed && !options.infer {
             return Err(Error::new(
                 ErrorKind::UnsupportedFeature,
-                format!("the table keeps no change feed at version {}", commit.version),
+                format!("the change data feed is not enabled at version {}", commit.version),
             )
             .with("feature", "changeDataFeed")
             .with("table", location.uri())

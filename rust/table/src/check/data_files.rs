@@ -93,8 +93,7 @@ pub(super) async fn examine(
     if listed.unreferenced > 0 && examination.examined.live_files.is_some() {
         let (files, bytes) = (listed.unreferenced, listed.unreferenced_bytes);
         let named = if files == 1 { "file is" } else { "files are" };
-        let message =
-            format!("{files} {named} not named by the table's log, as far as it goes back ({bytes} bytes)");
+        let message = format!("{files} {named} not referenced by the table's log ({bytes} bytes)");
         findings.add(Finding::new(&UNREFERENCED_FILES, message));
     }
     examination.findings = findings;
@@ -316,7 +315,7 @@ async fn rows_of(store: &Arc<dyn ObjectStore>, place: &Path, size: u64) -> Resul
     match read {
         Ok(Ok(metadata)) => Ok(metadata.file_metadata().num_rows()),
         Ok(Err(error)) => Err(first_line(&error.to_string())),
-        Err(_) => Err("its bytes make no sense".to_owned()),
+        Err(_) => Err("its bytes are invalid".to_owned()),
     }
 }
 

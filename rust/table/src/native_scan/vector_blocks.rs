@@ -70,7 +70,7 @@ impl Blocks {
         let beyond = || {
             Error::new(
                 ErrorKind::CorruptData,
-                "a deletion vector holds a position that no data file has",
+                "a deletion vector contains an impossible position",
             )
         };
         let first = u64::try_from(ordinal)

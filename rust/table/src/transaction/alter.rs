@@ -67,7 +67,7 @@ impl TableTransaction {
             Some(what) => Err(self.located(
                 Error::new(
                     ErrorKind::InvalidArgument,
-                    format!("files and another {what} do not go into one commit"),
+                    format!("one commit cannot contain files and another {what}"),
                 )
                 .with("field", what)
                 .hint("change the table first with table.alter, then write in a later transaction"),

@@ -124,10 +124,10 @@ impl Changed {
             |what: String| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
         let (stats, records) = loose_stats(add.stats.as_deref()).ok_or_else(|| {
             wrong(format!(
-                "the log does not say how many rows {:?} has, so it may get no deletion vector",
+                "the log has no numRecords of {:?}, so it cannot get a deletion vector",
                 add.path
             ))
-            .hint("rewrite the file without the rows, with its numRecords")
+            .hint("rewrite the file without these rows")
         })?;
         if let Some(last) = positions.max()
             && last >= records

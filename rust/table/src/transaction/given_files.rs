@@ -185,7 +185,7 @@ impl GivenFile {
     /// Rewords an error about a path in the log for a given path.
     fn outside(&self, error: &Error) -> Error {
         let why = error.what().rsplit(": ").next().unwrap_or_default();
-        let message = self.wrong(&format!("its path leads out of the table's folder, {why}"));
+        let message = self.wrong(&format!("its path is outside the table's folder: {why}"));
         match error.kind() {
             ErrorKind::PathEscape => Error::new(ErrorKind::PathEscape, message.what())
                 .with("path", self.path.as_str())

@@ -60,7 +60,7 @@ pub(super) fn ensure_present(part: ArrayRef, counting: Option<&NullBuffer>, path
 pub(super) fn is_null(message: String, path: &str) -> Error {
     Error::new(ErrorKind::ConstraintViolation, message)
         .with("field", path)
-        .hint("fill or drop the rows without a value")
+        .hint("fill in the values, or drop the rows")
 }
 
 #[cfg(test)]

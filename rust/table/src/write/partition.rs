@@ -143,7 +143,7 @@ fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>
     let refuse = |why: String| {
         Err(Error::new(ErrorKind::ConstraintViolation, why)
             .with("field", field.name.as_str())
-            .hint("the protocol has no spelling for such a partition value: use another value, or NULL"))
+            .hint("the protocol cannot represent this partition value: use another value, or NULL"))
     };
     match scalar.to_partition_text() {
         None => refuse("a partition value is not UTF-8 or is out of range".to_owned()),

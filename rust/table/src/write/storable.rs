@@ -48,8 +48,7 @@ pub(crate) fn ensure_storable(schema: &StructType, partition_columns: &[String])
     if data.peek().is_some_and(|field| is_void(&field.data_type))
         && data.all(|field| is_void(&field.data_type))
     {
-        let message =
-            "every data column of the table is void, and a data file has no such columns".to_owned();
+        let message = "every data column of the table is void, which data files do not support".to_owned();
         return Err(unsupported("void", message).hint("add a column of another type first"));
     }
     Ok(())
@@ -110,7 +109,7 @@ fn ensure_not_null_has_type(schema: &StructType) -> Result<()> {
 fn within_collection(path: &str) -> Error {
     unsupported(
         "void",
-        format!("{path} holds void, and arrays and maps in data files hold values of a type"),
+        format!("{path} contains void, which arrays and maps in data files do not support"),
     )
     .hint("change the type of the elements first, or drop the column")
 }

@@ -103,7 +103,10 @@ fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
     expected.extend([compacted(0, 3), compacted(5, 7)]);
     assert_eq!(names(&plan), expected);
     let message = plan.to_string();
-    assert!(message.contains("the log is kept from version 5"), "{message}");
+    assert!(
+        message.contains("the log is retained from version 5"),
+        "{message}"
+    );
     assert_eq!(message.lines().count(), expected.len() + 1);
     Ok(())
 }

@@ -109,7 +109,7 @@ fn weigh_column(
                 break;
             }
             return Err(ParquetError::General(
-                "the header of a page makes no sense".to_owned(),
+                "the header of a page is invalid".to_owned(),
             ));
         };
         if column.compression() != Compression::UNCOMPRESSED {

@@ -31,7 +31,7 @@ pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
         match source.downcast_ref::<object_store::Error>() {
             None | Some(object_store::Error::NotFound { .. }) => {}
             Some(object_store::Error::Precondition { .. }) => {
-                return damaged("another file has taken its place since the table was opened");
+                return damaged("the file was replaced since the table was opened");
             }
             Some(store) => return store_error(store, relative),
         }

@@ -365,12 +365,12 @@ fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -
     match &table.checkpoint_metadata {
         None if is_uuid_named || has_sidecars => {
             return Err(damaged(
-                "it holds no checkpointMetadata, which the V2 spec asks for",
+                "it has no checkpointMetadata, which V2 checkpoints require",
             ));
         }
         Some(metadata) if metadata.version != files.version.as_i64() => {
             return Err(damaged(format!(
-                "it says that it is of version {}",
+                "its checkpointMetadata has version {}",
                 metadata.version
             )));
         }

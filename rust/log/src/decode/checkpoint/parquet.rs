@@ -385,7 +385,7 @@ impl Batches {
     }
 }
 
-pub(super) const NO_SENSE: &str = "its bytes make no sense";
+pub(super) const NO_SENSE: &str = "its bytes are invalid";
 
 fn is_at_or_below(path: &str, wanted: &str) -> bool {
     path.strip_prefix(wanted)

@@ -124,7 +124,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str, shown: FileUse) -> Resul
                     return Err(Error::new(ErrorKind::SchemaMismatch, what)
                         .with("feature", name)
                         .with("path", batch.adds.path.value(row))
-                        .hint("rewrite the files that have deleted rows: then the feature can be dropped"));
+                        .hint("rewrite the files that have deleted rows, then drop the feature"));
                 }
             }
             Ok(())
@@ -150,7 +150,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str, shown: FileUse) -> Resul
             Err(Error::new(ErrorKind::SchemaMismatch, what)
                 .with("feature", name)
                 .with("path", written.path)
-                .hint("commit something else first: a checkpoint of the other kind is written then"))
+                .hint("commit something else first, then a classic checkpoint can be written"))
         }
         // The change of the configuration was checked already.
         FileUse::Schema => Ok(()),

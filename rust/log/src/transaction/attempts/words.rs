@@ -18,7 +18,7 @@ pub(super) fn unknown(location: &TableLocation, version: Version, error: &Error)
     )
     .with("table", location.uri())
     .with("version", version)
-    .hint("look at the table's history before you run the operation again")
+    .hint("check the table's history before running the operation again")
 }
 
 /// The outcome of a creation is unknown.
@@ -87,11 +87,11 @@ pub(super) fn not_shown(version: Version, newest: Version) -> Error {
 pub(super) fn no_answer(version: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,
-        format!("the store did not say what became of it, {MOST_UNANSWERED} times"),
+        format!("no definitive response to the commit request, {MOST_UNANSWERED} times"),
     )
     .with("path", LogPath::commit(version))
     .with("version", version)
-    .hint("see whether the store takes writes, and run the operation again")
+    .hint("check that the store accepts writes, then run the operation again")
 }
 
 pub(super) fn not_to_be_seen(version: Version) -> Error {
@@ -111,7 +111,7 @@ pub(super) fn no_commit(version: Version) -> Error {
     )
     .with("path", LogPath::commit(version))
     .with("version", version)
-    .hint("move it away; a folder or a dangling link has no place there")
+    .hint("move it away; it may be a folder or a dangling link")
 }
 
 /// The commit file is not valid UTF-8.

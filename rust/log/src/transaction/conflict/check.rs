@@ -96,7 +96,7 @@ fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
         return changed("this operation changes it, too".to_owned());
     }
     if let Some(gone) = dropped_feature(table.protocol(), new) {
-        return changed(format!("it has the feature {gone} no more"));
+        return changed(format!("it no longer has the feature {gone}"));
     }
     let after = table.after(
         Some(new),

@@ -103,7 +103,7 @@ fn assign(proposal: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) ->
         let wrong = |what: &str| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
         let rows = add.stats.as_deref().and_then(num_records);
         let rows =
-            rows.ok_or_else(|| wrong("a file without numRecords in its statistics can be given no row ids"))?;
+            rows.ok_or_else(|| wrong("a file without numRecords in its statistics cannot get row ids"))?;
         let end = mark.checked_add(rows).filter(|end| *end < i64::MAX);
         let end = end.ok_or_else(|| wrong("the table has no row ids left"))?;
         add.base_row_id = Some(mark + 1);

@@ -31,7 +31,7 @@ pub fn stamp_in_commit_timestamp(proposal: &mut Proposal, base: &Base, own_ms: i
     // The base may have invalid properties that the commit corrects.
     let was_on = InCommitTimestamps::of(&base.table).is_ok_and(|times| times != InCommitTimestamps::Disabled);
     let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
-        let what = "the time of the version before is the last there can be";
+        let what = "the timestamp of the previous version is the greatest possible one";
         Error::new(ErrorKind::CorruptLog, what).with("version", base.next)
     })?;
     let timestamp_ms = own_ms.max(least);

@@ -228,11 +228,11 @@ fn what_contradicts_itself_is_refused() {
     // The keys: magic 4, count 8, key 4, cookie 4, count 4; then a key and a cardinality of 2 bytes each, and an offset.
     let mut other_count = with(Made::Bitset((0..5000).collect()));
     other_count[26] ^= 1;
-    assert!(what(&other_count).contains("said to hold 4999 values and holds 5000"));
+    assert!(what(&other_count).contains("claims 4999 values, but has 5000"));
     let mut other_start = with(Made::Array(vec![1, 2]));
     other_start[28] += 1;
     assert!(
-        what(&other_start).contains("said to start at byte 17 and starts at 16"),
+        what(&other_start).contains("claims to start at byte 17, but starts at 16"),
         "{}",
         what(&other_start)
     );
@@ -243,5 +243,5 @@ fn what_contradicts_itself_is_refused() {
     );
     other_size.push(0);
     other_size[8] += 1;
-    assert!(what(&other_size).contains("and 1 of them are not its"));
+    assert!(what(&other_size).contains("but 1 of them are not part of it"));
 }

@@ -144,7 +144,7 @@ impl Binder<'_> {
     pub(super) fn of_texts<T>(&self, at: Span, name: &str, other: PrimitiveType) -> Result<T> {
         self.source.unsupported(
             at,
-            format!("{name} is a string: beside the type {other} its texts would have to be cast"),
+            format!("{name} is a string: comparing it with the type {other} needs a cast"),
             "write the literal as text, for example 'x'",
         )
     }

@@ -11,9 +11,9 @@ impl Binder<'_> {
     /// A variant cannot be compared: its values have no single type.
     pub(super) fn of_a_variant<T>(&self, at: Span, name: &str) -> Result<T> {
         let message = format!(
-            "a predicate can only ask of a variant whether it IS NULL or IS NOT NULL, and {name} is or lies in one"
+            "a predicate supports only IS NULL and IS NOT NULL for variants, and {name} is a variant or in one"
         );
-        let hint = "read the rows with scan(variant=\"json\") and look into the values afterwards";
+        let hint = "read the rows with scan(variant=\"json\") and filter the values afterwards";
         self.source
             .invalid(at, message, hint)
             .map_err(|error: Error| error.with("field", name))
@@ -76,7 +76,7 @@ impl Binder<'_> {
                 (other, Some(below)) => {
                     return fails(
                         format!("{part} is of the type {other} and has no field {below}"),
-                        "a dot looks into a struct; put backticks around a name that holds a dot",
+                        "a dot selects a field of a struct; put backticks around a name that contains a dot",
                     );
                 }
             }
@@ -96,12 +96,12 @@ impl Binder<'_> {
             (DataType::Primitive(PrimitiveType::Variant), _) => self.of_a_variant(at, &name),
             (DataType::Primitive(PrimitiveType::String), Some(collation)) => refused(
                 format!("the texts of {name} are compared by {collation}, which is not implemented"),
-                "read the rows and compare them afterwards, or ask whether it IS NULL",
+                "read the rows and compare them afterwards, or use IS NULL",
             ),
             (DataType::Primitive(primitive), _) => Ok(*primitive),
             (other, _) => refused(
-                format!("{name} is of the type {other}; only values without parts are compared"),
-                "compare its fields, or ask whether it IS NULL",
+                format!("{name} is of the type {other}; only primitive values can be compared"),
+                "compare its fields, or use IS NULL",
             ),
         }
     }

@@ -120,7 +120,7 @@ impl Binder<'_> {
                 PrimitiveType::Float | PrimitiveType::Double => Ok(BoundPredicate::IsNan(column.path)),
                 other => {
                     let message = format!(
-                        "isnan is asked of a float or a double, and {} is of the type {other}",
+                        "isnan needs a float or a double, and {} has the type {other}",
                         column.name()
                     );
                     self.source

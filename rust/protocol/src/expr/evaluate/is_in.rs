@@ -48,7 +48,7 @@ pub(super) fn is_in(
     };
     let found = found.ok_or_else(|| {
         let message = format!(
-            "values of the type {} are not looked up",
+            "IN does not support the type {}",
             arrow_type_name(array.data_type())
         );
         Error::new(ErrorKind::InvalidPredicate, message)

@@ -169,7 +169,7 @@ fn what_cannot_be_compared_is_refused_with_a_hint() {
         (
             "tiny.x > 1",
             ErrorKind::InvalidPredicate,
-            "a dot looks into a struct",
+            "a dot selects a field of a struct",
         ),
         ("tiny", ErrorKind::InvalidPredicate, ""),
         ("date > 'soon'", ErrorKind::InvalidPredicate, "DATE"),

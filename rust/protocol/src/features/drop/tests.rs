@@ -297,7 +297,7 @@ fn what_is_not_a_feature_of_the_table_is_reported() {
         (
             "icebergCompatV3",
             ErrorKind::UnsupportedFeature,
-            "copy the table's rows into a new table that is made without it",
+            "copy the rows into a new table without the feature",
         ),
         (
             "domainMetadata",

@@ -267,7 +267,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
         (
             "delta.columnMapping.mode",
             "id",
-            "set it to name: ids are given to the columns then, too",
+            "set it to name, which assigns ids too",
         ),
         (
             "delta.minReaderVersion",

@@ -36,7 +36,7 @@ pub(crate) fn conform(
         Error::new(
             ErrorKind::CorruptData,
             format!(
-                "the file holds {path} as {}, and the table as {wanted}",
+                "{path} is {} in the file and {wanted} in the table",
                 array.data_type()
             ),
         )

@@ -131,7 +131,7 @@ fn ensure_nulls(schema: &SchemaRef, columns: &[ArrayRef]) -> Result<()> {
         Some((field, _)) => Err(Error::new(
             ErrorKind::CorruptData,
             format!(
-                "the file holds NULL in {}, which the table does not allow",
+                "the file has NULL in {}, which the table does not allow",
                 field.name()
             ),
         )

@@ -86,7 +86,7 @@ fn batch(schema: &SchemaRef, rows: &[(String, Arc<Bitmap>)]) -> Result<RecordBat
     let too_many = |_| {
         Error::new(
             ErrorKind::CorruptData,
-            "a deletion vector holds a position past 63 bits",
+            "a deletion vector contains a position beyond 63 bits",
         )
     };
     let lengths = rows

@@ -98,8 +98,7 @@ fn numbers(
             None => assigned(row),
         };
         numbers.push(number.ok_or_else(|| {
-            Error::new(ErrorKind::CorruptLog, "a row id is larger than 64 bits hold")
-                .with("field", "add.baseRowId")
+            Error::new(ErrorKind::CorruptLog, "a row id exceeds 64 bits").with("field", "add.baseRowId")
         })?);
     }
     Ok(Arc::new(Int64Array::from(numbers)))

@@ -113,7 +113,7 @@ impl Inner {
         let page_guard = match page {
             Some(page) => self.packing.weigh(&page),
             None if self.packing.is_any() => Err(ParquetError::General(
-                "a page has a header that makes no sense".to_owned(),
+                "the header of a page is invalid".to_owned(),
             )),
             None => Ok(()),
         };

@@ -29,7 +29,7 @@ impl Guard {
         caught_over_bytes(
             Error::new(
                 ErrorKind::CorruptData,
-                "the data file cannot be read: its bytes make no sense",
+                "the data file cannot be read: its bytes are invalid",
             )
             .with("path", self.path.as_str())
             .with("version", self.version)

@@ -150,7 +150,7 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
             if nanos.iter().flatten().any(|value| value % 1000 != 0) {
                 return Err(mismatch(
                     path,
-                    format!("the column {path} holds nanoseconds, and the table microseconds"),
+                    format!("the column {path} has nanoseconds, but tables have microseconds"),
                 )
                 .hint("round the times to microseconds first"));
             }
@@ -186,7 +186,7 @@ fn convert_list<O: OffsetSizeTrait>(
 fn too_long(path: &str) -> Error {
     mismatch(
         path,
-        format!("the column {path} holds a value of 2 GiB or more, which Parquet cannot hold"),
+        format!("the column {path} has a value of 2 GiB or more, which Parquet does not support"),
     )
     .hint("split the value, or drop the row")
 }
@@ -199,12 +199,12 @@ fn checked_cast(array: &ArrayRef, target: &ArrowType, path: &str) -> Result<Arra
     arrow_cast::cast_with_options(array, target, &options).map_err(|error| match target {
         ArrowType::Timestamp(..) => mismatch(
             path,
-            format!("a time in the column {path} is too far away: a table counts microseconds from 1970 in 64 bits"),
+            format!("a timestamp in the column {path} is out of range: microseconds since 1970 in 64 bits"),
         )
         .hint("the years from about -290,000 to 294,000 fit: replace or drop the times beyond"),
         ArrowType::Date32 => mismatch(
             path,
-            format!("a date in the column {path} is too far away: a table counts days from 1970 in 32 bits"),
+            format!("a date in the column {path} is out of range: days since 1970 in 32 bits"),
         )
         .hint("replace or drop the dates beyond"),
         _ => failed(&error, path),

@@ -31,7 +31,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
     let group = array.as_struct_opt().ok_or_else(|| {
         damaged(
             path,
-            format!("the file holds it as {}", arrow_type_name(array.data_type())),
+            format!("it is {} in the file", arrow_type_name(array.data_type())),
         )
     })?;
     let metadata = binary(group, "metadata")

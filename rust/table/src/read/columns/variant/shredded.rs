@@ -214,7 +214,7 @@ fn fill_object<S: BuilderSpecificState>(
         // Also if the typed column is empty in this row: the specification does not define which one is valid.
         if parts.iter().any(|(typed, _)| *typed == name) {
             return Err(format!(
-                "the field {name:?} has a typed column, and lies beside it"
+                "the field {name:?} has a typed column, and also an untyped value"
             ));
         }
         object
