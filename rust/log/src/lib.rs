@@ -8,11 +8,11 @@
 //! ```
 //! use std::sync::Arc;
 //!
+//! use deltaic_log::Snapshot;
 //! use deltaic_log::snapshot::LoadOptions;
 //! use deltaic_log::transaction::{CommitOptions, NewTable, create};
-//! use deltaic_log::Snapshot;
-//! use deltaic_storage::TableLocation;
 //! use deltaic_protocol::schema::StructType;
+//! use deltaic_storage::TableLocation;
 //!
 //! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
 //! let location = Arc::new(TableLocation::parse("memory:///boats", Vec::new())?);

@@ -7,8 +7,8 @@
 //! ```
 //! use deltaic_storage::TableLocation;
 //!
-//! let location = TableLocation::parse("memory:///boats", Vec::new())?;
-//! assert_eq!(location.uri(), "memory:///boats/");
+//! let location = TableLocation::parse("/data/boats", Vec::new())?;
+//! assert_eq!(location.uri(), "file:///data/boats/");
 //! # Ok::<(), deltaic_protocol::Error>(())
 //! ```
 

@@ -11,11 +11,12 @@
 //! use std::sync::Arc;
 //!
 //! use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator};
+//! use deltaic_log::Snapshot;
 //! use deltaic_log::snapshot::LoadOptions;
 //! use deltaic_log::transaction::{CommitOptions, NewTable, create};
-//! use deltaic_log::{Snapshot, TableLocation};
 //! use deltaic_protocol::expr::parse_predicate;
 //! use deltaic_protocol::schema::schema_from_arrow;
+//! use deltaic_storage::TableLocation;
 //! use deltaic_table::read::stream_scan;
 //! use deltaic_table::scan::{Scan, ScanOptions};
 //! use deltaic_table::transaction::append_stream;

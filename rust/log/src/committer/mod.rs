@@ -66,7 +66,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// A table's location commits by what its store can do:
 ///
 /// ```
-/// use deltaic_log::TableLocation;
+/// use deltaic_storage::TableLocation;
 /// use deltaic_log::committer::{Committer, Outcome};
 /// use deltaic_protocol::Version;
 ///

@@ -310,7 +310,7 @@ mod tests {
             (
                 "az://c@acc/t",
                 vec![("account_name", "PlAnTeD1")],
-                "leave the option out",
+                "omit the option",
             ),
             ("s3://b/t", vec![("aws_regoin", "PlAnTeD1")], "\"aws_region\""),
             (
