@@ -13,7 +13,7 @@ from deltaic import _rust
 __all__ = ["Finding", "Report", "Severity"]
 
 Severity = Literal["info", "warning", "damage"]
-"""The severity of a finding: information; an incorrect derived file; damage to the log or the data."""
+"""Information; an incorrect optional file or statistics; damage to the log or the data."""
 
 _SEVERITIES: tuple[Severity, ...] = ("damage", "warning", "info")
 _HEADINGS = {"damage": "Damage", "warning": "Warnings", "info": "Good to know"}
@@ -28,7 +28,8 @@ class Finding:
     """A stable code in upper snake case, for comparison in programs; `docs/reference/check.md` lists all."""
 
     severity: Severity
-    """``"info"``: nothing is wrong; ``"warning"``: readers skip it; ``"damage"``: readers cannot."""
+    """``"info"``: nothing is wrong; ``"warning"``: an optional file or statistics are wrong; ``"damage"``: the log
+    or the data is wrong, so that versions or rows cannot be read correctly."""
 
     message: str
     """What is wrong."""

@@ -338,9 +338,9 @@ class Table:
     def clean_up(self, *, dry_run: bool = False) -> CleanUp:
         """Deletes expired log files, but none that a readable version needs.
 
-        Deletes commits, checkpoints and checksums that are older than ``delta.logRetentionDuration`` (30
-        days) and precede a newer checkpoint; sidecars that no checkpoint references; and files that
-        interrupted writers left. Data files are not touched.
+        Deletes commits, checkpoints, compaction files and checksums that are older than
+        ``delta.logRetentionDuration`` (30 days) and precede a newer checkpoint; sidecars that no checkpoint
+        references; and files that interrupted writers left. Data files are not touched.
 
         Args:
             dry_run: Whether to report only what would be deleted.

@@ -20,7 +20,7 @@ const VERSIONS: i64 = 5;
 /// deletes the folder.
 ///
 /// A `StorageError` reports the broken guarantee in its message and as `promise`: a version is created
-/// `once`, of many writers there is `one winning_commit`, its `bytes` remain unchanged, and a `listing` shows them.
+/// `once`, of many writers there is `one winner`, its `bytes` remain unchanged, and a `listing` shows them.
 /// No name that a table could use is affected.
 ///
 /// Protocol: *Creation of New Log Entries*.
@@ -49,14 +49,12 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
         let version = Version::try_new(number)?;
         let proposals = (0..WRITERS).map(|writer| location.propose(version, body(writer)));
         let outcomes = try_join_all(proposals).await?;
-        let mut winning_commits = outcomes
+        let mut winners = outcomes
             .iter()
             .enumerate()
             .filter(|(_, outcome)| **outcome == Outcome::Committed(version));
-        match (winning_commits.next(), winning_commits.next()) {
-            (Some((winning_commit, _)), None) => {
-                ensure_contains(location, version, &body(winning_commit)).await?
-            }
+        match (winners.next(), winners.next()) {
+            (Some((winner, _)), None) => ensure_contains(location, version, &body(winner)).await?,
             (Some(_), Some(_)) => return Err(broken("one winner", "two writers won the same version")),
             // If all responses are unknown, the winner does not know that it won; that is safe unless it
             // happens every time.

@@ -39,7 +39,9 @@ impl IsolationLevel {
             .into_iter()
             .find(|level| level.name().eq_ignore_ascii_case(text.trim()))
             .ok_or_else(|| {
-                let what = format!("the table property {PROPERTY} is {text:?}, which no table can promise");
+                let what = format!(
+                    "the table property {PROPERTY} is {text:?}, which is not an isolation level of tables"
+                );
                 Error::new(ErrorKind::CorruptLog, what)
                     .with("field", PROPERTY)
                     .hint("set it to Serializable or WriteSerializable; the table itself is readable")

@@ -95,8 +95,12 @@ impl Proposal {
     ///
     /// `ValueError` with the `path`, `app_id` or `domain`.
     pub fn validate(&self) -> Result<()> {
-        let twice =
-            |what: &str| Error::new(ErrorKind::InvalidArgument, format!("a commit would hold {what}"));
+        let twice = |what: &str| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("a commit must not contain {what}"),
+            )
+        };
         let mut added = HashSet::with_capacity(self.adds.len());
         for add in &self.adds {
             if !added.insert(key_of(&add.path)) {
@@ -120,7 +124,7 @@ impl Proposal {
         let mut domains = HashSet::new();
         let mut names = self.domains.iter().map(|domain| domain.domain.as_str());
         match names.find(|name| !domains.insert(*name)) {
-            Some(name) => Err(twice("two words for one domain").with("domain", name)),
+            Some(name) => Err(twice("two actions for one domain").with("domain", name)),
             None => Ok(()),
         }
     }

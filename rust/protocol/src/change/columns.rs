@@ -219,7 +219,7 @@ pub(super) fn change_type(
             Widening::Forbidden => {
                 return Err(Error::new(
                     ErrorKind::SchemaMismatch,
-                    format!("the type of {path} cannot change: type widening is not enabledr"),
+                    format!("the type of {path} cannot change: type widening is not enabled"),
                 )
                 .with("field", path)
                 .hint("set the property delta.enableTypeWidening to true first"));

@@ -103,7 +103,7 @@ fn user_of(
         && let Some(field) = schema.field(name)
         && field.identity()?.is_some()
     {
-        let user = "the table hands out its values, which are long".to_owned();
+        let user = "it is an identity column, whose type is bigint".to_owned();
         return Ok(Some((user, "rewrite the table with another column")));
     }
     Ok(generated_from(schema, path, change))

@@ -172,7 +172,7 @@ fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
             let field = field_of(&name, told_type(types, r#type)?)?;
             let DataType::Primitive(to) = field.data_type else {
                 return Err(wrong(format!(
-                    "the type of {name} cannot change to {}: only primitive types can be widenedr",
+                    "the type of {name} cannot change to {}: only primitive types can be widened",
                     field.data_type
                 ))
                 .hint("change the types of its fields, its elements, its keys or its values"));

@@ -44,10 +44,10 @@ fn difference(now: &StructType, then: &StructType, names: Names, above: &str) ->
     let mut known = Vec::with_capacity(now.fields.len());
     for field in &now.fields {
         let Some(older) = names.same(then, field) else {
-            return Some((path(field), "came".to_owned()));
+            return Some((path(field), "was added".to_owned()));
         };
         if older.name != field.name {
-            return Some((path(older), format!("is called {} now", field.name)));
+            return Some((path(older), format!("was renamed to {}", field.name)));
         }
         let differs = type_difference(&field.data_type, &older.data_type, names, &path(field));
         if differs.is_some() {
@@ -56,7 +56,7 @@ fn difference(now: &StructType, then: &StructType, names: Names, above: &str) ->
         known.push(&older.name);
     }
     let gone = then.fields.iter().find(|field| !known.contains(&&field.name));
-    gone.map(|field| (path(field), "went".to_owned()))
+    gone.map(|field| (path(field), "was dropped".to_owned()))
 }
 
 fn type_difference(now: &DataType, then: &DataType, names: Names, path: &str) -> Option<(String, String)> {
