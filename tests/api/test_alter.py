@@ -242,12 +242,12 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
         (AddColumn("a", "int"), TypeError, "pyarrow.int64()"),  # type: ignore[arg-type]
         (AddColumn(pa.schema([("a", pa.int8())])), TypeError, "pyarrow.Field"),
         (AddColumn("a", pa.int8(), first=1), TypeError, "first"),  # type: ignore[arg-type]
-        (AddColumn("a", pa.int8(), first=True, after="id"), ValueError, "not both"),
+        (AddColumn("a", pa.int8(), first=True, after="id"), ValueError, "exclude each other"),
         (AddColumn("a", pa.int8(), after="di"), ValueError, "id"),
         (AddColumn("a", pa.uint64()), deltaic.SchemaMismatch, "a"),
         (AddColumn("id", pa.int8()), ValueError, "id"),
         (MoveColumn("id"), ValueError, "is missing"),
-        (ChangeType("s", pa.struct([("x", pa.int64())])), ValueError, "parts"),
+        (ChangeType("s", pa.struct([("x", pa.int64())])), ValueError, "primitive types"),
         (MergeSchema(pa.int64()), ValueError, "schema"),
         (UpgradeProtocol(True, 7), TypeError, "whole number"),
         (UpgradeProtocol(9, 7), ValueError, "9"),

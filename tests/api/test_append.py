@@ -436,10 +436,10 @@ def test_a_table_that_has_a_struct_without_fields_is_not_appended_to(root: Path)
 @pytest.mark.parametrize(
     ("of_table", "given", "what"),
     [
-        (pa.timestamp("us", "UTC"), pa.array([2**60], pa.timestamp("ms", "UTC")), "microseconds"),
-        (pa.timestamp("us"), pa.array([-(2**60)], pa.timestamp("s")), "microseconds"),
-        (pa.timestamp("us"), pa.array([2**31 - 1], pa.date32()), "microseconds"),
-        (pa.date32(), pa.array([2**36 * 86_400_000], pa.date64()), "days"),
+        (pa.timestamp("us", "UTC"), pa.array([2**60], pa.timestamp("ms", "UTC")), "is out of range"),
+        (pa.timestamp("us"), pa.array([-(2**60)], pa.timestamp("s")), "is out of range"),
+        (pa.timestamp("us"), pa.array([2**31 - 1], pa.date32()), "is out of range"),
+        (pa.date32(), pa.array([2**36 * 86_400_000], pa.date64()), "is out of range"),
     ],
     ids=str,
 )

@@ -172,7 +172,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a type for a schema": (
         lambda table: deltaic.Table.create(f"{table.uri}new", pa.int64()),
         TypeError,
-        "a schema describes columns, such as pyarrow.schema(…) does, and this is the type Int64 alone",
+        "a schema describes columns, such as pyarrow.schema(…) does, but this is a single type, Int64",
     ),
     "dry_run": (
         lambda table: table.clean_up(dry_run="no"),  # type: ignore[arg-type]

@@ -150,7 +150,7 @@ def test_exists_knows_a_table_from_a_folder(tmp_path: Path, root: Path) -> None:
         ({"partition_by": ["dya"]}, ValueError, "day"),
         ({"partition_by": "day"}, TypeError, "partition_by=['day']"),
         ({"partition_by": ["day", "day"]}, ValueError, "day"),
-        ({"partition_by": ["id", "day"]}, ValueError, "every column"),
+        ({"partition_by": ["id", "day"]}, ValueError, "all of its columns"),
         ({"if_exists": "repalce"}, ValueError, "error"),
         ({"commit_info": {"x": object()}}, TypeError, "commit_info"),
         ({"commit_info": ["x"]}, TypeError, "commit_info"),

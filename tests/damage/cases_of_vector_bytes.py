@@ -175,7 +175,7 @@ BYTES = [
     ),
     roaring_case("whose runs overlap", bitmap({0: runs((0, 1), (1, 1))}), "overlap", cardinality=3),
     roaring_case("of unsorted runs", bitmap({0: runs((1, 1), (0, 0))}), "do not ascend", cardinality=2),
-    roaring_case("whose runs hold more than they say", bitmap({0: runs((0, 1), cardinality=1)}), "holds 2"),
+    roaring_case("whose runs hold more than they say", bitmap({0: runs((0, 1), cardinality=1)}), "has 2"),
     roaring_case(
         "of more runs than bytes",
         bitmap({0: runs((0, 0))})[:-6] + struct.pack("<HHH", 65_535, 0, 0),
@@ -184,7 +184,7 @@ BYTES = [
     roaring_case(
         "whose bits are fewer than they say",
         bitmap({0: bitset(range(5_000))})[:-8192] + bytes(8192),
-        "holds 0",
+        "has 0",
         cardinality=5_000,
     ),
     roaring_case(

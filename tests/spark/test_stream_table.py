@@ -58,7 +58,10 @@ def test_a_schema_that_changes_stops_the_stream_until_it_is_begun_again(tmp_path
     [
         (schema(field("id", "string")), "id was bigint and is string"),
         (schema(field("other")), "other was added"),
-        (schema(field("id"), field("s", {"type": "struct", "fields": [field("a"), field("b")]})), "s.b was added"),
+        (
+            schema(field("id"), field("s", {"type": "struct", "fields": [field("a"), field("b")]})),
+            "s.b was added",
+        ),
         (schema(field("id")), "s was dropped"),
     ],
 )
