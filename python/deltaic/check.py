@@ -28,8 +28,8 @@ class Finding:
     """A stable code in upper snake case, for comparison in programs; `docs/reference/check.md` lists all."""
 
     severity: Severity
-    """``"info"``: nothing is wrong; ``"warning"``: an optional file or statistics are wrong; ``"damage"``: the
-    log or the data is wrong, so that versions or rows cannot be read correctly."""
+    """``"info"``: nothing is wrong; ``"warning"``: an optional file or statistics are wrong; ``"damage"``:
+    the log or the data is wrong, so that versions or rows cannot be read correctly."""
 
     message: str
     """What is wrong."""

@@ -436,10 +436,10 @@ def test_a_table_that_has_a_struct_without_fields_is_not_appended_to(root: Path)
 @pytest.mark.parametrize(
     ("of_table", "given", "what"),
     [
-        (pa.timestamp("us", "UTC"), pa.array([2**60], pa.timestamp("ms", "UTC")), "is out of range"),
-        (pa.timestamp("us"), pa.array([-(2**60)], pa.timestamp("s")), "is out of range"),
-        (pa.timestamp("us"), pa.array([2**31 - 1], pa.date32()), "is out of range"),
-        (pa.date32(), pa.array([2**36 * 86_400_000], pa.date64()), "is out of range"),
+        (pa.timestamp("us", "UTC"), pa.array([2**60], pa.timestamp("ms", "UTC")), "microseconds"),
+        (pa.timestamp("us"), pa.array([-(2**60)], pa.timestamp("s")), "microseconds"),
+        (pa.timestamp("us"), pa.array([2**31 - 1], pa.date32()), "microseconds"),
+        (pa.date32(), pa.array([2**36 * 86_400_000], pa.date64()), "days"),
     ],
     ids=str,
 )
@@ -447,7 +447,7 @@ def test_a_time_that_is_too_far_away_does_not_fit(
     root: Path, of_table: pa.DataType, given: pa.Array, what: str
 ) -> None:
     table = deltaic.Table.create(root, pa.schema([("c", of_table)]))
-    with pytest.raises(deltaic.SchemaMismatch, match=f"in the column c is too far away.*counts {what}") as e:
+    with pytest.raises(deltaic.SchemaMismatch, match=f"in the column c is out of range: {what} since") as e:
         table.append(pa.table({"c": given}))
     assert e.value.context["field"] == "c"
     assert e.value.hint is not None

@@ -178,7 +178,7 @@ def test_a_column_that_comes_stops_the_query_and_a_new_start_continues(
         events.commit(metadata(schema(field("id"), field("note", "string"))))
         noted = pa.table({"id": pa.array([6], pa.int64()), "note": ["new"]})
         events.commit(events.data("d.parquet", noted))
-        with pytest.raises(Exception, match=r"note came[\s\S]*same checkpoint"):
+        with pytest.raises(Exception, match=r"note was added[\s\S]*same checkpoint"):
             query.processAllAvailable()
     finally:
         query.stop()
