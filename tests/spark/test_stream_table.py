@@ -196,7 +196,7 @@ def test_a_renamed_column_retains_its_values(tmp_path: Path) -> None:
 
     end = files.end_of_batch(files.beginning(), Limits())
     assert rows_between(files, files.beginning(), end) == [{"id": 1, "a": 10}]
-    with pytest.raises(deltaic.SchemaMismatch, match="id is called key"):
+    with pytest.raises(deltaic.SchemaMismatch, match="id was renamed to key"):
         files.end_of_batch(end, Limits())
     again = opened(table.root, startingVersion="0")
     last = again.end_of_batch(end, Limits())
