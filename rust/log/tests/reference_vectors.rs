@@ -84,7 +84,7 @@ fn what_others_wrote_is_read() {
         "{in_files} {inline} {rows}"
     );
     assert!(
-        refused.len() == 1 && refused.iter().all(|what| what.contains("more than 32 bits hold")),
+        refused.len() == 1 && refused.iter().all(|what| what.contains("exceed 32 bits")),
         "{refused:?}"
     );
 }

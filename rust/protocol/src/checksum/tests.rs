@@ -261,11 +261,11 @@ fn every_field_is_compared_and_named() -> Result<()> {
         ),
         (
             |log| log.files.iter_mut().for_each(|add| add.modification_time = 7),
-            "allFiles says of \"a\"",
+            "disagrees with the log about \"a\"",
         ),
         (
             |log| log.files.iter_mut().for_each(|add| add.partition_values.clear()),
-            "allFiles says of \"a\"",
+            "disagrees with the log about \"a\"",
         ),
         (
             |log| log.files.iter_mut().for_each(|add| add.deletion_vector = None),

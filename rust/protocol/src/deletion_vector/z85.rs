@@ -53,7 +53,7 @@ pub fn encode(bytes: &[u8]) -> String {
 /// use deltaic_protocol::deletion_vector::z85;
 /// assert_eq!(z85::decode("HelloWorld"), Ok(vec![0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B]));
 /// assert!(z85::decode("Hello world").is_err());
-/// assert!(z85::decode("#####").is_err(), "it is more than 32 bits hold");
+/// assert!(z85::decode("#####").is_err(), "it exceeds 32 bits");
 /// ```
 pub fn decode(text: &str) -> Result<Vec<u8>, String> {
     let (groups, rest) = text.as_bytes().as_chunks::<5>();

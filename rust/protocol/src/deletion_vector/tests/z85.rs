@@ -53,7 +53,7 @@ fn the_largest_number_of_32_bits_is_the_last_that_z85_holds() {
     assert_eq!(z85::decode("%nSc0"), Ok(vec![0xff; 4]));
     let what = z85::decode("00000%nSc1").unwrap_err();
     assert!(
-        what.contains("the five digits at byte 5 are more than 32 bits hold"),
+        what.contains("the five digits at byte 5 exceed 32 bits"),
         "{what}"
     );
     assert!(

@@ -33,7 +33,7 @@ impl Binder<'_> {
                     Some(_) if apart => self.source.unsupported(
                         at,
                         format!(
-                            "{} ({left_type}) and {} ({right_type}) are not compared: the texts would have to be cast",
+                            "{} ({left_type}) and {} ({right_type}) cannot be compared: the string needs a cast",
                             left.name(),
                             right.name()
                         ),
