@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from border.planted import found_in
+from boundary.planted import found_in
 from commands import TOP, output_held, run_command, show, succeeds
 from evidence.cargo_output import CargoOutput
 from evidence.reports import FAILED, PASSED, Result, read_report, write_report

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-__all__ = ["at_most", "flag", "names", "options", "place", "text", "whole_number"]
+__all__ = ["bounded_int", "flag", "names", "options", "place", "text", "whole_number"]
 
 
 def whole_number(name: str, value: object) -> int:
@@ -29,21 +29,21 @@ def whole_number(name: str, value: object) -> int:
     raise TypeError(f"{name} is a whole number, not {type(value).__name__}")
 
 
-def at_most(name: str, value: object, *, least: int) -> int:
+def bounded_int(name: str, value: object, *, minimum: int) -> int:
     """Validates an integer with a minimum; values above the machine's limit are clamped to it.
 
     Raises:
         ValueError: It is below the minimum.
         TypeError: It is not an integer.
 
-    >>> at_most("limit", 10, least=0)
+    >>> bounded_int("limit", 10, minimum=0)
     10
-    >>> at_most("limit", 2**70, least=0) == sys.maxsize
+    >>> bounded_int("limit", 2**70, minimum=0) == sys.maxsize
     True
     """
     number = whole_number(name, value)
-    if number < least:
-        raise ValueError(f"{name} is at least {least}, not {number}")
+    if number < minimum:
+        raise ValueError(f"{name} is at least {minimum}, not {number}")
     return min(number, sys.maxsize)
 
 

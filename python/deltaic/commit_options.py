@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
-from deltaic.arguments import at_most, flag
+from deltaic.arguments import bounded_int, flag
 from deltaic.commit import to_app_transaction, to_commit_info
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
     return {
         "commit_info": to_commit_info(given.get("commit_info")),
         "app_transaction": to_app_transaction(given.get("app_transaction")),
-        "max_attempts": at_most("max_attempts", given.get("max_attempts", 1000), least=1),
+        "max_attempts": bounded_int("max_attempts", given.get("max_attempts", 1000), minimum=1),
         "deadline_ms": None if deadline is None else _to_millis(deadline),
         "isolation": isolation,
         "row_level": flag("row_level", given.get("row_level", True)),

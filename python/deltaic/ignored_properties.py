@@ -10,15 +10,15 @@ from deltaic.exceptions import DeltaicWarning
 
 __all__ = ["IGNORED", "UNREADABLE", "warn_of_ignored"]
 
-_COMPACTS_NO_DATA = "it joins no data files"
+_COMPACTS_NO_DATA = "it does not compact data files"
 
 IGNORED: Mapping[str, str] = {
     "delta.autoOptimize": _COMPACTS_NO_DATA,
     "delta.autoOptimize.autoCompact": _COMPACTS_NO_DATA,
     "delta.autoOptimize.optimizeWrite": _COMPACTS_NO_DATA,
-    "delta.compatibility.symlinkFormatManifest.enabled": "it writes no manifests, and old ones grow older",
-    "delta.universalFormat.enabledFormats": "it writes no metadata of other formats",
-    "delta.writePartitionColumnsToParquet": "it writes partition values into the log alone",
+    "delta.compatibility.symlinkFormatManifest.enabled": "it does not update symlink manifests",
+    "delta.universalFormat.enabledFormats": "it does not write metadata of other formats",
+    "delta.writePartitionColumnsToParquet": "it writes partition values only to the log",
 }
 """Properties that deltaic does not implement, with the consequence."""
 
@@ -54,4 +54,4 @@ def _warning(key: str, value: str) -> str | None:
     name = next((name for name in IGNORED if name.lower() == key), None)
     if name is None or value in _DISABLED:
         return None
-    return f"{name} is set for other writers than deltaic: {IGNORED[name]}"
+    return f"deltaic ignores {name}: {IGNORED[name]}"

@@ -74,7 +74,7 @@ class CleanUp:
     kept: str | None = None
     """Why no commit is deleted, if none is."""
 
-    passed_over: list[str] = field(default_factory=list[str])
+    not_deleted: list[str] = field(default_factory=list[str])
     """Files that may have expired but were not deleted, and why."""
 
     @property
@@ -87,7 +87,7 @@ class CleanUp:
         if not self.files:
             return self._in_short()
         lines = [f"  {file.path}  {readable_size(file.size_in_bytes)}  {file.reason}" for file in self.files]
-        return "\n".join([self._in_short(), *lines, *(f"  left: {text}" for text in self.passed_over)])
+        return "\n".join([self._in_short(), *lines, *(f"  left: {text}" for text in self.not_deleted)])
 
     def __repr__(self) -> str:
         return f"<deltaic.CleanUp {self._in_short()}>"
@@ -115,4 +115,4 @@ def compaction_from_rust(rust: _rust.Compacted) -> LogCompaction:
 def clean_up_from_rust(rust: _rust.CleanedUp) -> CleanUp:
     """Converts a cleanup of the core."""
     files = [DeletedFile(path, size, reason) for path, size, reason in rust.files]
-    return CleanUp(files, rust.oldest_kept, rust.kept, rust.passed_over)
+    return CleanUp(files, rust.oldest_kept, rust.kept, rust.not_deleted)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
-from deltaic.arguments import at_most, names
+from deltaic.arguments import bounded_int, names
 from deltaic.arrow_table import ArrowTable
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CorruptLog, DeltaicWarning
@@ -311,8 +311,8 @@ class Snapshot:
             self._rust.scan(
                 columns=wanted,
                 predicate=to_sql(predicate, self.schema),
-                limit=None if limit is None else at_most("limit", limit, least=0),
-                batch_size=None if batch_size is None else at_most("batch_size", batch_size, least=1),
+                limit=None if limit is None else bounded_int("limit", limit, minimum=0),
+                batch_size=None if batch_size is None else bounded_int("batch_size", batch_size, minimum=1),
                 row_ids=bool(row_ids),
                 variant=variant,
             )

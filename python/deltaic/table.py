@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from deltaic import _rust
 from deltaic.alter import Change
 from deltaic.alter_json import properties_set, to_json
-from deltaic.arguments import at_most, flag, names, place, text
+from deltaic.arguments import bounded_int, flag, names, place, text
 from deltaic.arguments import options as text_options
 from deltaic.capsule import (
     ArrowArrayExportable,
@@ -198,8 +198,8 @@ class Table:
 
         Raises:
             TableNotFound: There is no table at this location.
-            VersionNotFound: The version or time is outside of the range that the log holds (including a time
-                after the newest commit); the message gives the range.
+            VersionNotFound: The version or time is outside of the range that the log contains, for example
+                after the newest commit; the message gives the range.
             UnsupportedFeature: The table needs a feature that is not implemented; the message names it.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.
@@ -246,7 +246,7 @@ class Table:
 
         Raises:
             VersionNotFound: The log does not hold the range, or no longer does; the message gives the range
-                that it holds.
+                that it contains.
             UnsupportedFeature: The change data feed is not enabled at one of the versions, and `infer` is not
                 set; or the table needs a feature that is not implemented.
             SchemaMismatch: A column had another type in the range, which its last type cannot represent.
@@ -287,7 +287,7 @@ class Table:
         >>> table.history(limit=1)[0].info["job"]
         'nightly'
         """
-        most = None if limit is None else at_most("limit", limit, least=0)
+        most = None if limit is None else bounded_int("limit", limit, minimum=0)
         return [from_rust(commit) for commit in self._rust.history(most)]
 
     def checkpoint(self) -> Checkpoint:
@@ -331,8 +331,8 @@ class Table:
         >>> table.compact_log(1).path
         '_delta_log/00000000000000000001.00000000000000000003.compacted.json'
         """
-        last = None if end is None else at_most("end", end, least=0)
-        compacted = self._rust.compact_log(at_most("start", start, least=0), last)
+        last = None if end is None else bounded_int("end", end, minimum=0)
+        compacted = self._rust.compact_log(bounded_int("start", start, minimum=0), last)
         return None if compacted is None else compaction_from_rust(compacted)
 
     def clean_up(self, *, dry_run: bool = False) -> CleanUp:
@@ -507,7 +507,7 @@ class Table:
         >>> table.snapshot().scan().to_arrow()["count"].to_pylist()
         [3]
         """
-        runs = at_most("max_runs", max_runs, least=1)
+        runs = bounded_int("max_runs", max_runs, minimum=1)
         given = to_options("run_transaction", **options)
         operation = text("operation", operation)
         commit = self._rust.run_transaction(
@@ -588,5 +588,5 @@ def _open(
         place("uri", uri),
         storage_options=text_options("storage_options", storage_options),
         allowed_roots=allowed_roots or [],
-        max_line_bytes=at_most("max_line_bytes", max_line_bytes, least=1),
+        max_line_bytes=bounded_int("max_line_bytes", max_line_bytes, minimum=1),
     )

@@ -258,7 +258,7 @@ class Transaction:
 
     def __enter__(self) -> Transaction:
         if self._state != "new":
-            raise ValueError("a transaction is used once: ask table.transaction() for another")
+            raise ValueError("a transaction is used once: start another with table.transaction()")
         self._state = "open"
         return self
 
@@ -290,7 +290,7 @@ class Transaction:
         if self._state == "new":
             raise ValueError("a transaction is used in a block: with table.transaction() as tx")
         if self._state != "open":
-            raise ValueError("the transaction has ended: ask table.transaction() for another")
+            raise ValueError("the transaction has ended: start another with table.transaction()")
 
     def __repr__(self) -> str:
         return (
@@ -305,7 +305,7 @@ class Transaction:
         if self._state in ("ended", "failed", "lost"):
             return "nothing committed"
         if self._state == "unknown":
-            return "whether it is committed is not known: see what table.history() says"
+            return "whether it is committed is unknown: check table.history()"
         try:
             added, removed = self._rust.staged
         except ValueError:  # after a fork, in the child

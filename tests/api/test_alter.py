@@ -94,7 +94,7 @@ def test_columns_come_move_and_are_commented(root: Path) -> None:
 def test_columns_are_renamed_and_dropped_where_they_are_mapped(root: Path) -> None:
     table = made(root)
     table.append(pa.table({"id": [1], "s": [{"x": 1}]}, SCHEMA))
-    with pytest.raises(deltaic.SchemaMismatch, match="by this name") as caught:
+    with pytest.raises(deltaic.SchemaMismatch, match="under this name") as caught:
         table.alter(RenameColumn("id", "number"))
     assert caught.value.context["field"] == "id"
     assert "delta.columnMapping.mode" in str(caught.value.hint)
@@ -259,7 +259,7 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_what_is_wrong_is_reported_and_nothing_is_written(
+def test_invalid_input_is_reported_and_nothing_is_written(
     root: Path, change: Change, error: type[Exception], says: str
 ) -> None:
     table = made(root)

@@ -76,7 +76,7 @@ def test_a_run_that_is_after_is_reported(root: Path) -> None:
         (("nightly", 1 << 63), ValueError),
     ],
 )
-def test_what_is_not_a_app_transaction(root: Path, given: Any, error: type[Exception]) -> None:
+def test_invalid_app_transactions(root: Path, given: Any, error: type[Exception]) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     with pytest.raises(error, match="app_transaction"):
         table.append(ROWS, app_transaction=given)

@@ -193,7 +193,7 @@ def test_integers_that_fit_are_taken_and_others_are_not_cut(root: Path) -> None:
         (None, r"use pyarrow\.table\("),
     ],
 )
-def test_what_is_not_arrow_is_refused_with_the_remedy(root: Path, data: Any, remedy: str) -> None:
+def test_data_that_is_not_arrow_is_refused_with_a_hint(root: Path, data: Any, remedy: str) -> None:
     table = deltaic.Table.create(root, SCHEMA)
     with pytest.raises(TypeError, match=remedy):
         table.append(data)

@@ -156,7 +156,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a list to partition by": (
         create(partition_by=["l"]),
         ValueError,
-        "a table cannot be partitioned by l, a array<bigint>",
+        "a table cannot be partitioned by l of type array<bigint>",
     ),
     "name": (create(name=5), TypeError, "name is text, not int: put it in quotes"),
     "half a name": (create(name=HALF), ValueError, "name cannot be encoded as UTF-8"),
@@ -250,7 +250,8 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a path that leads out": (
         given(path="../x"),
         deltaic.PathEscape,
-        'the file "../x" cannot be added: its path is outside the table\'s folder: it climbs out with ..',
+        'the file "../x" cannot be added: its path is outside the table\'s folder: '
+        "its .. segments leave the table",
     ),
     "a path of another store": (
         given(path="s3://bucket/x"),

@@ -162,7 +162,7 @@ def test_any_client_listens_hears_of_the_end(numbers: deltaic.Table, deep: bool)
 @pytest.mark.parametrize(
     "error", [ValueError("not now"), KeyboardInterrupt(), deltaic.DeltaicError("enough")]
 )
-def test_what_a_listener_raises_ends_the_check(numbers: deltaic.Table, error: BaseException) -> None:
+def test_an_exception_of_the_listener_ends_the_check(numbers: deltaic.Table, error: BaseException) -> None:
     def broken(*_: object) -> None:
         raise error
 

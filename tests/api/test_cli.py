@@ -234,7 +234,7 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
     ],
 )
 @pytest.mark.usefixtures("numbers")
-def test_what_is_wrong_is_reported(root: Path, arguments: list[str], says: str) -> None:
+def test_findings_are_reported(root: Path, arguments: list[str], says: str) -> None:
     command, *rest = arguments
     done = run(command, root, *rest)
     assert done.returncode == 1
@@ -323,7 +323,7 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["changes", "t", "--from", "-3"], "argument --from: -3 is below 0"),
     ],
 )
-def test_what_is_not_a_count_is_named(
+def test_invalid_counts_are_named(
     capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
 ) -> None:
     with pytest.raises(SystemExit) as left:
@@ -377,7 +377,7 @@ def test_a_long_table_on_a_terminal_is_plain_lines(
     assert shown(1001) == plain
 
 
-def test_what_cannot_be_printed_is_escaped_and_nothing_else() -> None:
+def test_only_unprintable_characters_are_escaped() -> None:
     every = [chr(code) for code in range(0x110000)]
     escaped = [sign if sign.isprintable() else repr(sign)[1:-1] for sign in every]
     assert [printable(sign) for sign in every] == escaped

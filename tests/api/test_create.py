@@ -41,7 +41,7 @@ def test_a_naive_timestamp_needs_a_feature(root: Path) -> None:
     assert "timestampNtz" in protocol.writer_features
 
 
-def test_what_is_given_remains_in_the_metadata(root: Path) -> None:
+def test_given_values_are_in_the_metadata(root: Path) -> None:
     table = deltaic.Table.create(
         root,
         SCHEMA,
@@ -179,7 +179,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_written(
         ),
     ],
 )
-def test_what_is_not_a_schema_is_refused(root: Path, data: Any, remedy: str) -> None:
+def test_invalid_schemas_are_refused(root: Path, data: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=remedy):
         deltaic.Table.create(root, data)
     assert not root.exists()
@@ -303,7 +303,7 @@ def test_a_table_with_constraints(root: Path) -> None:
         ({"delta.isolationLevel": "SnapshotIsolation"}, ValueError, "WriteSerializable"),
         ({"delta.feature.rowTraking": "supported"}, ValueError, "rowTracking"),
         ({"delta.feature.catalogManaged": "supported"}, deltaic.UnsupportedFeature, "catalogManaged"),
-        ({"delta.columnMapping.maxColumnId": "9"}, ValueError, "not for users"),
+        ({"delta.columnMapping.maxColumnId": "9"}, ValueError, "cannot be set by users"),
         ({"delta.constraints.c": "id > 0"}, ValueError, "constraint"),
     ],
     ids=str,

@@ -171,7 +171,7 @@ def set_in_transaction(table: deltaic.Table, name: str, value: str) -> object:
 
 @pytest.mark.parametrize("verb", [create, alter, stage, set_in_transaction])
 @pytest.mark.parametrize("name", ASKING)
-def test_what_is_not_obeyed_is_reported(
+def test_ignored_properties_are_reported(
     root: Path, name: str, verb: Callable[[deltaic.Table, str, str], object]
 ) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
@@ -217,7 +217,7 @@ def test_a_warning_made_an_error_does_not_undo_the_table(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_what_is_not_requested_is_not_spoken_of(root: Path, name: str) -> None:
+def test_unset_options_are_not_shown(root: Path, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         value = "" if name.endswith("enabledFormats") else "false"

@@ -181,7 +181,7 @@ def test_heads_counts_and_batches(days: deltaic.Table, root: Path) -> None:
     assert dataset.filter(ds.field("day") == date(2026, 11, 3)).head(1).num_rows == 1
 
 
-def test_what_is_translated_prunes_beside_what_is_not(days: deltaic.Table, root: Path) -> None:
+def test_translated_conditions_prune_next_to_untranslated_ones(days: deltaic.Table, root: Path) -> None:
     snapshot = days.snapshot()
     keep_only(snapshot, root, day=2)
     dataset = snapshot.to_pyarrow_dataset()
@@ -236,7 +236,7 @@ def test_arrow_writes_what_it_reads_here(days: deltaic.Table, tmp_path: Path) ->
         (lambda dataset: acero.Declaration("scan", acero.ScanNodeOptions(dataset)).to_table(), OSError),
     ],
 )
-def test_what_a_dataset_cannot_do_it_states(
+def test_unsupported_dataset_operations_raise(
     days: deltaic.Table, ask: Callable[[Any], object], error: type[Exception]
 ) -> None:
     with pytest.raises(error, match=r"deltaic|Delta|schema|scan\(\)"):

@@ -142,7 +142,7 @@ def test_a_refresh_over_a_damaged_commit_takes_the_checkpoint_after_it(root: Pat
     assert paths(refreshed) == paths(opened(table)) == ["a", "b", "c"]
 
 
-def test_what_was_reported_of_an_older_checksum_is_not_reported_again(root: Path) -> None:
+def test_findings_of_an_older_checksum_are_not_repeated(root: Path) -> None:
     """Regression: the refresh kept all warnings, as if they were about the new version."""
     table = HandmadeTable(root)
     table.create(add("a"))

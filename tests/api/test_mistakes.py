@@ -54,7 +54,7 @@ def test_versions_and_times(table: deltaic.Table) -> None:
     later = dt.datetime(2999, 1, 1, tzinfo=dt.timezone.utc)
     said, helps = told(lambda: table.snapshot(timestamp=later))
     assert said.startswith("no version was committed at 2999-01-01T00:00:00Z")
-    assert helps == "the newest version is 3: leave the time out to read it"
+    assert helps == "the newest version is 3: omit the timestamp to read it"
 
 
 @pytest.mark.parametrize("part", ["_delta_log", "day=2026-01-01", "a file"])
@@ -71,8 +71,8 @@ def test_a_part_of_a_table_is_not_the_table(table: deltaic.Table, root: Path, pa
         ("s3:///t", "The s3:// URI has no bucket name", "write s3://bucket/path"),
         ("gs://", "The gs:// URI has no bucket name", "write gs://bucket/path"),
         ("az:///t", "The az:// URI has no container or account name", "write az://container/path"),
-        ("dbfs:/t", "The table location starts with dbfs: and is not a URI", "supported: local paths, "),
-        ("s3:/b/t", "The table location starts with s3: and is not a URI", "did you mean s3://…?"),
+        ("dbfs:/t", "The table location starts with dbfs: but is not a URI", "supported: local paths, "),
+        ("s3:/b/t", "The table location starts with s3: but is not a URI", "did you mean s3://…?"),
         ("hdfs://n/t", "Tables on hdfs:// are not supported", "supported: local paths, "),
     ],
 )

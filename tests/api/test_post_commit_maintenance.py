@@ -113,7 +113,7 @@ def spoiled(root: Path) -> deltaic.Table:
     return table
 
 
-def test_what_fails_is_reported_and_the_commit_remains(root: Path) -> None:
+def test_failed_maintenance_is_reported_and_the_commit_remains(root: Path) -> None:
     table = spoiled(root)
     with pytest.warns(
         deltaic.DeltaicWarning,

@@ -375,7 +375,7 @@ def test_names_with_dots_and_blanks_are_quoted(tmp_path: Path) -> None:
         ("i IN (SELECT 1)", deltaic.UnsupportedExpression, "SELECT"),
     ],
 )
-def test_what_cannot_be_understood_points_at_the_place(
+def test_syntax_errors_point_at_their_position(
     snapshot: deltaic.Snapshot, sql: str, error: type[deltaic.DeltaicError], says: str
 ) -> None:
     with pytest.raises(error) as caught:

@@ -120,7 +120,7 @@ def test_a_name_is_quoted(name: str, sql: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b", "``", "`a`b"])
-def test_what_is_not_a_name_is_refused(name: str) -> None:
+def test_invalid_names_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="column name"):
         col(name)
 
@@ -140,7 +140,7 @@ def test_what_is_not_a_name_is_refused(name: str) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_not_a_value_is_a_type_error(value: object) -> None:
+def test_invalid_values_raise_type_errors(value: object) -> None:
     with pytest.raises(TypeError, match="cannot be used in a predicate"):
         operator.eq(A, value)
 
@@ -198,6 +198,6 @@ def test_it_cannot_be_hashed_or_iterated() -> None:
         A.is_in("abc")
 
 
-def test_what_is_not_a_condition_is_refused_by_a_scan(numbers: deltaic.Table) -> None:
+def test_a_scan_refuses_invalid_conditions(numbers: deltaic.Table) -> None:
     with pytest.raises(TypeError, match="SQL text"):
         numbers.snapshot().scan(predicate=True)  # type: ignore[arg-type]

@@ -82,7 +82,7 @@ def test_a_time_without_zone_is_refused(hourly: deltaic.Table, when: str | datet
 
 
 @pytest.mark.parametrize("when", ["yesterday", "", "Z"])
-def test_what_is_not_a_time_is_refused(hourly: deltaic.Table, when: str) -> None:
+def test_invalid_times_are_refused(hourly: deltaic.Table, when: str) -> None:
     with pytest.raises(ValueError, match="ISO 8601"):
         hourly.snapshot(timestamp=when)
 

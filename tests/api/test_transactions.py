@@ -96,7 +96,7 @@ def test_a_batch_that_is_there_is_not_read_again(root: Path) -> None:
     assert len(data_files(root)) == 1
 
 
-def test_what_was_read_decides(root: Path) -> None:
+def test_conflicts_depend_on_the_read_set(root: Path) -> None:
     table = deltaic.Table.create(root, DAYS.schema, partition_by=["day"])
     table.append(DAYS)
     other = deltaic.Table(root)
@@ -187,7 +187,7 @@ def test_files_are_removed_by_any_column_of_paths(root: Path, of: Callable[[Any]
     assert table.snapshot().num_files == 0
 
 
-def test_what_cannot_be_removed(root: Path) -> None:
+def test_invalid_removals(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     table.append(ROWS)
     table.append(ROWS)
@@ -253,7 +253,7 @@ def test_a_deadline_that_is_over(root: Path) -> None:
     assert table.append(ROWS, deadline=timedelta(days=1)).version == 1
 
 
-def test_what_it_shows(root: Path) -> None:
+def test_shown_values(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     table.append(ROWS)
     with table.transaction(operation="UPDATE") as tx:
@@ -283,7 +283,7 @@ def test_what_it_shows(root: Path) -> None:
         ({"app_transaction": ("", 1)}, ValueError),
     ],
 )
-def test_what_is_not_a_option(root: Path, options: dict[str, Any], error: type[Exception]) -> None:
+def test_unknown_options(root: Path, options: dict[str, Any], error: type[Exception]) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     with pytest.raises(error):
         table.transaction(**options)
@@ -371,7 +371,7 @@ def test_a_function_is_run_no_more_often_than_it_may(root: Path) -> None:
         table.run_transaction(late, max_runs=0)
 
 
-def test_what_a_function_raises_ends_all(root: Path) -> None:
+def test_an_exception_of_the_function_ends_the_transaction(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     runs = 0
 

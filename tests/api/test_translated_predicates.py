@@ -246,7 +246,7 @@ def of_which_none_is_null(name: str, values: list[Any]) -> Any:
     ],
     ids=str,
 )
-def test_where_pyarrow_has_rules_of_its_own(snapshot: deltaic.Snapshot, expression: Any) -> None:
+def test_rules_of_pyarrow(snapshot: deltaic.Snapshot, expression: Any) -> None:
     dataset = snapshot.to_pyarrow_dataset()
     for asked in (expression, ~expression):
         expected = ids(ROWS.filter(asked))
@@ -271,7 +271,7 @@ def test_where_pyarrow_has_rules_of_its_own(snapshot: deltaic.Snapshot, expressi
     ],
     ids=str,
 )
-def test_where_polars_has_rules_of_its_own(snapshot: deltaic.Snapshot, expression: pl.Expr) -> None:
+def test_rules_of_polars(snapshot: deltaic.Snapshot, expression: pl.Expr) -> None:
     for asked in (expression, ~expression):
         expected = ids(FRAME.filter(asked))
         assert ids(snapshot.to_polars_lazy().filter(asked).select("id").collect()) == expected
@@ -347,7 +347,7 @@ def test_the_sql_of_a_translation(snapshot: deltaic.Snapshot, expression: Any, s
         (pl.col("zz") > 1, "zz"),
     ],
 )
-def test_what_is_not_translated_is_named(snapshot: deltaic.Snapshot, expression: Any, part: str) -> None:
+def test_untranslated_conditions_are_named(snapshot: deltaic.Snapshot, expression: Any, part: str) -> None:
     with pytest.raises(deltaic.UnsupportedExpression, match=part) as caught:
         snapshot.scan(predicate=expression)
     assert caught.value.hint is not None

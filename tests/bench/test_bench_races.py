@@ -37,7 +37,7 @@ def test_every_commit_of_each_peer_lands() -> None:
 
 
 @pytest.mark.parametrize(("numbers", "said"), [([0, 1], ""), ([0, 0], "1 commits are lost, 1 doubled")])
-def test_what_is_lost_or_doubled_is_observed(tmp_path: Path, numbers: list[int], said: str) -> None:
+def test_lost_and_duplicate_rows_are_detected(tmp_path: Path, numbers: list[int], said: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

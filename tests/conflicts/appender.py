@@ -1,9 +1,9 @@
 """A writer in a separate process: appends one row per commit and reports each.
 
-`python appender.py TABLE WRITER COMMITS [OPTIONS] [goes_on]` prints ``ready``, waits for a line, then prints
+`python appender.py TABLE WRITER COMMITS [OPTIONS] [has_next]` prints ``ready``, waits for a line, then prints
 ``<version> <number> <winners> <seconds>`` after each append: the number of versions that other writers
 committed during it, and its duration. With -1 commits it continues until it is killed. The options are those
-of the table's store, as JSON. With `goes_on` it prints ``raised <class>`` after a conflict or a
+of the table's store, as JSON. With `has_next` it prints ``raised <class>`` after a conflict or a
 `CommitUnknown`, and continues.
 """
 
@@ -21,7 +21,7 @@ import deltaic
 SCHEMA = pa.schema([pa.field("writer", pa.int32()), pa.field("number", pa.int32())])
 
 
-def main(uri: str, writer: int, commits: int, options: dict[str, str], *, goes_on: bool) -> None:
+def main(uri: str, writer: int, commits: int, options: dict[str, str], *, has_next: bool) -> None:
     table = deltaic.Table(uri, storage_options=options)
     print("ready", flush=True)
     sys.stdin.readline()
@@ -32,7 +32,7 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str], *, goes_o
         try:
             commit = table.append(rows)
         except (deltaic.CommitConflict, deltaic.CommitUnknown) as error:
-            if not goes_on:
+            if not has_next:
                 raise
             print("raised", type(error).__name__, flush=True)
             continue
@@ -42,4 +42,4 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str], *, goes_o
 
 if __name__ == "__main__":
     [uri, writer, commits, *more] = sys.argv[1:]
-    main(uri, int(writer), int(commits), json.loads((more or ["{}"])[0]), goes_on="goes_on" in more)
+    main(uri, int(writer), int(commits), json.loads((more or ["{}"])[0]), has_next="has_next" in more)

@@ -118,7 +118,7 @@ def test_files_alone_may_be_requested(tmp_path: Path) -> None:
     assert left(root) == [0, 1, 2, 4, 5, 6, 7]
 
 
-def test_who_has_read_rows_is_judged_by_files(tmp_path: Path) -> None:
+def test_transactions_that_read_rows_conflict_by_file(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = made(root)
     path = path_of(table)
@@ -157,7 +157,7 @@ def test_row_ids_stay(tmp_path: Path) -> None:
     assert add["defaultRowCommitVersion"] == remove["defaultRowCommitVersion"] == 1
 
 
-def test_what_cannot_be_deleted(tmp_path: Path) -> None:
+def test_invalid_deletions(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
     path = path_of(table)
     with table.transaction() as tx:

@@ -59,7 +59,7 @@ def counted(root: Path) -> Counter[tuple[int, int]]:
 
 @pytest.mark.parametrize("ahead", [40, -40])
 @pytest.mark.parametrize(("retention", "store_ahead"), [("0 days", 2), ("30 days", 0)])
-def test_what_a_stalled_writer_was_reported_is_there(
+def test_acknowledged_rows_of_stalled_writers_exist(
     tmp_path: Path, preloaded: Path, retention: str, store_ahead: int, ahead: int
 ) -> None:
     """The cleaner uses the store's clock: if it is two days ahead, it deletes all earlier log files.
@@ -94,7 +94,7 @@ def test_what_a_stalled_writer_was_reported_is_there(
                 "STALL_SECONDS": str(STALL_MS / 1000),
                 "STALL_FILE": str(stalls),
             }
-        racing.append(Writer(root, number, appends, environment=environment, goes_on=True))
+        racing.append(Writer(root, number, appends, environment=environment, has_next=True))
     for writer in racing:
         writer.wait_until_ready()
     for writer in racing:

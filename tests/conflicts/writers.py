@@ -56,12 +56,12 @@ class Writer:
         options: dict[str, str] | None = None,
         environment: dict[str, str] | None = None,
         *,
-        goes_on: bool = False,
+        has_next: bool = False,
     ) -> None:
         self.writer = writer
         command = [sys.executable, str(APPENDER), str(root), str(writer), str(commits)]
         self.process = subprocess.Popen(
-            [*command, json.dumps(options or {}), *(["goes_on"] if goes_on else [])],
+            [*command, json.dumps(options or {}), *(["has_next"] if has_next else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -131,7 +131,7 @@ OUTSIDE = {
     "a sidecar elsewhere": "https://example.com/a.parquet",
 }
 UNREADABLE = ("missing", "empty", "nonsense", "a pipe")
-PASSED_OVER = "a checkpoint was passed over"
+PASSED_OVER = "a checkpoint was skipped"
 BROKEN: dict[str, broken.Damage] = {
     "a checkpoint with a partition value twice": checkpoint(
         lambda held: [{"add": {**a["add"], "partitionValues": TWICE}} if "add" in a else a for a in held]

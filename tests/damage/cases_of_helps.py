@@ -12,7 +12,7 @@ from .case import Survivor
 from .cases_of_checkpoints import CLASSIC, PASSED_OVER
 from .check_damage import added, both, checkpoint, checksum, compaction, handmade, log_file
 
-HINT = "_last_checkpoint was passed over"
+HINT = "_last_checkpoint was skipped"
 
 
 def hint(content: str | bytes) -> broken.Damage:
@@ -61,7 +61,7 @@ HINTS = [
 ]
 
 CRC = f"{1:020}.crc"
-CHECKSUM = "the version checksum was passed over"
+CHECKSUM = "the version checksum was skipped"
 
 
 def of_our_commit(**fields: Any) -> broken.Damage:
@@ -106,7 +106,7 @@ CHECKSUMS = [
 ]
 
 COMPACTED = f"{0:020}.{1:020}.compacted.json"
-COMPACTION = "compaction files were passed over"
+COMPACTION = "compaction files were skipped"
 
 COMPACTIONS = [
     *(

@@ -187,7 +187,7 @@ def test_rows_are_counted_through_the_batches(root: Path) -> None:
     assert error.context["row"] == 7
 
 
-def test_what_a_null_hides_is_not_a_matter(root: Path) -> None:
+def test_values_under_null_are_ignored(root: Path) -> None:
     table = deltaic.Table.create(
         root, pa.schema([("s", pa.string()), ("d", pa.decimal128(5, 2)), ("t", pa.string())])
     )

@@ -64,7 +64,7 @@ def test_every_case_states_where() -> None:
 
 
 @pytest.mark.parametrize("row", LOG_ROWS)
-def test_what_is_wrong_with_a_log_is_at_a_version_and_in_a_file_or_table(row: str) -> None:
+def test_findings_name_version_and_file_or_table(row: str) -> None:
     for case in LOG_ROWS[row]:
         if isinstance(case, Case) and case.error is not deltaic.TableNotFound:
             assert "version" in case.context, case.name

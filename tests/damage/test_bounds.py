@@ -86,12 +86,12 @@ def check(root: Path, case: Case | Survivor) -> None:
 
 
 @pytest.mark.parametrize("case", check_cases.CASES, ids=[case.name for case in check_cases.CASES])
-def test_what_a_check_finds_is_found_in_bounds(root: Path, case: check_cases.Case) -> None:
+def test_a_check_is_bounded(root: Path, case: check_cases.Case) -> None:
     case.damage(root)
     CHECKING.keeps(cost_of(lambda: deltaic.Table(root).check(deep=True)), root)
 
 
-def test_what_is_counted_is_there(root: Path) -> None:
+def test_counts_agree_with_rows(root: Path) -> None:
     """Opening costs a listing, a request for the hint, a read of each commit, and memory for them."""
     commits = sum(path.stat().st_size for path in files_of(root / "_delta_log"))
     cost = cost_of(lambda: broken.opened(root))

@@ -147,7 +147,7 @@ def test_all_that_is_wrong_is_found_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_what_follows_damage_is_not_blamed_for_it(tmp_path: Path) -> None:
+def test_consequences_of_damage_are_not_reported(tmp_path: Path) -> None:
     """After a damaged commit, a checkpoint restores a known state."""
     root = tmp_path / "t"
     broken.healthy(root)
@@ -171,7 +171,7 @@ def test_a_log_that_was_cleaned_up_is_healthy(tmp_path: Path) -> None:
     assert (report.versions, report.commits, report.live_files) == ((1, 2), 1, 2)
 
 
-def test_what_a_checkpoint_alone_holds_is_judged_too(tmp_path: Path) -> None:
+def test_actions_of_a_checkpoint_are_checked_too(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = broken.healthy(root)
     odd = log.add("c", values={"day": "x"}, stats='{"numRecords":-1}')

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltaic
-from tests.border import panic_watch
+from tests.boundary import panic_watch
 from tests.protocol.handmade_parquet import Long, thrift
 
 from . import broken

@@ -120,5 +120,5 @@ def test_a_sidecar_is_named_once(tmp_path: Path) -> None:
     broken.healthy(root)
     again: Action = {"sidecar": {"path": "a.parquet", "sizeInBytes": 1, "modificationTime": 0}}
     v2(MARK, *[again] * 400)(root)
-    with pytest.warns(deltaic.DeltaicWarning, match="names one sidecar twice"):
+    with pytest.warns(deltaic.DeltaicWarning, match="refers to one sidecar twice"):
         assert deltaic.Table(root).snapshot().num_files == 2

@@ -55,7 +55,7 @@ PLACES = [absent, empty_folder, plain_parquet, a_file, log_that_is_a_file, empty
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_what_is_not_a_table(tmp_path: Path, place: broken.Damage) -> None:
+def test_folders_without_a_table(tmp_path: Path, place: broken.Damage) -> None:
     root = tmp_path / "t"
     place(root)
     before = tree(tmp_path)

@@ -31,7 +31,7 @@ OPENED_ALL_THE_SAME: dict[str, str] = {
     "delta-rs/table-with-domain-metadata": (
         "a checkpoint alone is a version of the table; delta-spark asks for that version's commit as well"
     ),
-    WITHOUT_PROTOCOL: "its checkpoint holds no protocol, and all commits are there to be read instead",
+    WITHOUT_PROTOCOL: "its checkpoint contains no protocol, and all commits exist",
     "kernel-rs-data/timestamp-partitioned-table": (
         "a path whose first segment has a colon; Java's URI class takes what stands before it for a scheme"
     ),

@@ -43,7 +43,7 @@ TABLES = manifest() if GOLDEN.is_dir() else sorted(name for name in expectations
 @needs_golden
 @pytest.mark.parametrize("name", TABLES)
 def test_table(name: str, request: pytest.FixtureRequest) -> None:
-    found = judge(reference(name))
+    found = compare(reference(name))
     request.node.user_properties.append((VERDICT, found[name]))
     if request.config.getoption("--update-golden", default=False):
         update(name, found)
@@ -61,7 +61,7 @@ def test_enough_tables_are_read() -> None:
     assert len(read) >= READ_AT_LEAST
 
 
-def judge(known: Reference) -> dict[str, str]:
+def compare(known: Reference) -> dict[str, str]:
     """Returns the result of a table and of older versions with another result; fails on wrong rows."""
     table = deltaic.Table(known.folder)
     try:
@@ -77,13 +77,13 @@ def judge(known: Reference) -> dict[str, str]:
         assert theirs_too, f"delta-spark does not open it ({known.failure})"
     found = {known.name: latest}
     for version, content in known.older.items():
-        verdict = judge_older(table, version, known, content)
+        verdict = compare_older(table, version, known, content)
         if verdict != latest:
             found[f"{known.name}@{version}"] = verdict
     return found
 
 
-def judge_older(table: deltaic.Table, version: int, known: Reference, content: Content) -> str:
+def compare_older(table: deltaic.Table, version: int, known: Reference, content: Content) -> str:
     try:
         snapshot = table.snapshot(version=version)
         assert snapshot.version == version

@@ -21,7 +21,7 @@ from .reference import FRESH, reference
 VERSIONS = 12
 
 WARNED = {
-    WITHOUT_PROTOCOL: "passed over",
+    WITHOUT_PROTOCOL: "skipped",
     "kernel-rs-golden/corrupted-last-checkpoint-kernel": "_last_checkpoint",
     "kernel-rs-data/crc-full": "version checksum",
 }
@@ -46,7 +46,7 @@ def test_a_table_that_cannot_be_opened(name: str) -> None:
 
 
 @needs_golden
-def test_what_opens_here_is_what_delta_spark_opens() -> None:
+def test_the_same_tables_open_as_in_delta_spark() -> None:
     theirs = {name for name in NAMES if reference(name).failed_at != "snapshot"}
     assert set(OPENED) - set(OPENED_ALL_THE_SAME) == theirs
     assert set(OPENED_ALL_THE_SAME) <= set(OPENED)
@@ -54,7 +54,7 @@ def test_what_opens_here_is_what_delta_spark_opens() -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
-def test_what_a_table_states(name: str) -> None:
+def test_table_metadata(name: str) -> None:
     """Checks the oracle's version, protocol, schema, partition columns and number of files."""
     known = reference(name)
     snapshot = opened(known.folder)
@@ -74,7 +74,7 @@ def test_what_a_table_states(name: str) -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", [name for name in OPENED if name.startswith(FRESH)])
-def test_what_a_table_states_besides(name: str) -> None:
+def test_further_table_metadata(name: str) -> None:
     """Checks what is known of the generated tables only: properties, domains, transactions, paths."""
     known = reference(name)
     assert known.meta is not None
@@ -108,7 +108,7 @@ def test_every_version_is_the_naive_replay(name: str) -> None:
 
 @needs_golden
 @pytest.mark.parametrize("name", OPENED)
-def test_who_opens_a_table_hears_no_warning_without_a_reason(name: str) -> None:
+def test_opening_a_table_warns_only_for_a_reason(name: str) -> None:
     warned = opened(reference(name).folder).warnings
     if name in WARNED:
         assert warned

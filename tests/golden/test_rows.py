@@ -146,6 +146,6 @@ SAME: dict[str, Callable[[], tuple[pa.Table, pa.Table]]] = {
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_what_is_the_same_has_no_difference(name: str) -> None:
+def test_equal_tables_have_no_difference(name: str) -> None:
     actual, expected = SAME[name]()
     assert difference(actual, expected) is None

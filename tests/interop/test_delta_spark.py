@@ -70,7 +70,7 @@ def theirs(spark: SparkSession, folder: Path, version: int | None = None) -> Dat
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
-def test_what_the_maintenance_wrote(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
+def test_tables_after_maintenance(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
     root = upkept(tmp_path, name, form)
     assert difference(theirs(spark, root).toArrow(), contents()[name].rows) is None
     spark.sql(f"DELETE FROM delta.`{root}` WHERE false").collect()  # noqa: S608 - our own folder
@@ -165,13 +165,13 @@ def test_the_checksum_of_a_hint_with_a_long_list(
 
 
 @pytest.mark.parametrize("name", contents())
-def test_what_appends_wrote(spark: SparkSession, ours: Path, name: str) -> None:
+def test_appended_tables(spark: SparkSession, ours: Path, name: str) -> None:
     rows = contents()[name].rows
     assert difference(theirs(spark, ours / name).toArrow(), rows) is None
 
 
 @pytest.mark.parametrize("name", DEMO)
-def test_what_the_demo_wrote(spark: SparkSession, demo: Path, name: str) -> None:
+def test_tables_of_the_demo(spark: SparkSession, demo: Path, name: str) -> None:
     snapshot = deltaic.Table(demo / name).snapshot()
     assert difference(theirs(spark, demo / name).toArrow(), snapshot.scan().to_arrow()) is None
 

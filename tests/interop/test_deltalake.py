@@ -26,14 +26,14 @@ def theirs(folder: Path, version: int | None = None) -> pa.Table:
 
 
 @pytest.mark.parametrize("name", contents())
-def test_what_appends_wrote(ours: Path, name: str) -> None:
+def test_appended_tables(ours: Path, name: str) -> None:
     rows = contents()[name].rows
     assert difference(theirs(ours / name), rows) is None
     assert difference(deltaic.Table(ours / name).snapshot().scan().to_arrow(), rows) is None
 
 
 @pytest.mark.parametrize("name", DEMO)
-def test_what_the_demo_wrote(demo: Path, name: str) -> None:
+def test_tables_of_the_demo(demo: Path, name: str) -> None:
     table = deltaic.Table(demo / name)
     assert difference(theirs(demo / name), table.snapshot().scan().to_arrow()) is None
 
@@ -82,7 +82,7 @@ def test_a_checkpoint_of_theirs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
-def test_what_the_maintenance_wrote(tmp_path: Path, name: str, form: str) -> None:
+def test_tables_after_maintenance(tmp_path: Path, name: str, form: str) -> None:
     root = upkept(tmp_path, name, form)
     assert difference(theirs(root), contents()[name].rows) is None
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None

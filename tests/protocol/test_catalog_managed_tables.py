@@ -71,7 +71,7 @@ def test_a_table_that_becomes_one(tmp_path: Path) -> None:
     assert handle.snapshot(version=0).scan().count() == 1
 
 
-def test_what_is_staged_is_nobodys_business_but_the_catalogs(tmp_path: Path) -> None:
+def test_staged_commits_are_ignored_without_a_catalog(tmp_path: Path) -> None:
     """A staged commit in the log of an ordinary table is ignored, whatever its version.
 
     protocol: catalog:change-to-existing-section.6

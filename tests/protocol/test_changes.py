@@ -89,7 +89,7 @@ def table(tmp_path: Path) -> HandmadeTable:
     return table
 
 
-def test_what_was_recorded_is_reported_and_nothing_else(table: HandmadeTable) -> None:
+def test_only_recorded_changes_are_reported(table: HandmadeTable) -> None:
     """protocol: add-cdc-file.1, reader-requirements-for-addcdcfile.1, change-data-files.2."""
     assert feed(table, 0, 1) == [
         (1, "insert", 0),
@@ -100,7 +100,7 @@ def test_what_was_recorded_is_reported_and_nothing_else(table: HandmadeTable) ->
     assert feed(table, 2) == [(1, "delete", 2), (3, "delete", 2)]
 
 
-def test_what_is_inferred_are_the_rows_that_differ(table: HandmadeTable) -> None:
+def test_inferred_changes_are_the_rows_that_differ(table: HandmadeTable) -> None:
     assert feed(table, 1, 1, infer=True) == [(2, "delete", 1), (3, "insert", 1)]
 
 
@@ -304,7 +304,7 @@ def test_times_name_the_versions_between_them(table: HandmadeTable) -> None:
         handle.changes("2026-01-01T00:00:00")
 
 
-def test_what_was_cleaned_up_is_not_a_longer_reported(table: HandmadeTable) -> None:
+def test_deleted_versions_are_no_longer_reported(table: HandmadeTable) -> None:
     table.checkpoint(1, [protocol(1, 4), metadata(configuration=FEED), add("b.parquet")])
     (table.root / f"_delta_log/{0:020}.json").unlink()
     with pytest.raises(deltaic.VersionNotFound) as caught:
@@ -408,7 +408,7 @@ def test_a_column_that_became_not_null_may_be_null_before(tmp_path: Path) -> Non
     assert feed(table, 0, infer=True) == [(1, "insert", 0), (None, "delete", 1), (None, "insert", 0)]
 
 
-def test_what_went_is_not_guessed_at_where_the_log_before_is_gone(tmp_path: Path) -> None:
+def test_deletions_are_not_inferred_without_the_previous_log(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     text = schema(field("id"), field("p"))
     first = table.data("p=1/f.parquet", ids(7), values={"p": "1"})
@@ -422,7 +422,7 @@ def test_what_went_is_not_guessed_at_where_the_log_before_is_gone(tmp_path: Path
         feed(table, 1, infer=True)
 
 
-def test_what_is_inferred_are_the_rows_that_the_table_gained_and_lost(tmp_path: Path) -> None:
+def test_inferred_changes_are_the_rows_added_and_removed(tmp_path: Path) -> None:
     """Actions that do not change the state are not changes, regardless of `dataChange`."""
     table = HandmadeTable(tmp_path / "t")
     vectors = VectorFile(table.root)

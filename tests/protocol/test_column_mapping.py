@@ -385,7 +385,7 @@ def test_a_mapping_that_is_not_a_mapping_is_damage(tmp_path: Path, what: str, mo
     assert caught.value.hint or caught.value.context
 
 
-def test_who_goes_by_names_needs_no_id(tmp_path: Path) -> None:
+def test_name_mapping_needs_no_ids(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     file = file_of(table, "a.parquet", {held(1): [1]})
     table.commit(LISTED, change("name", NO_ID), file)

@@ -206,7 +206,7 @@ def test_counts_come_from_the_log_where_it_is_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"cardinality": -3}, {"storageType": "x"}, {"sizeInBytes": -1}])
-def test_what_cannot_be_is_not_counted_with(tmp_path: Path, wrong: dict[str, Any]) -> None:
+def test_impossible_counts_are_ignored(tmp_path: Path, wrong: dict[str, Any]) -> None:
     """A cardinality of -3 must not lead to thirteen rows: scan and count both refuse the descriptor."""
     told = {"deletionVector": {**without(1)["deletionVector"], **wrong}}
     snapshot = table_of(tmp_path / "t", told)

@@ -130,7 +130,7 @@ def test_a_part_that_is_damaged(tmp_path: Path) -> None:
     table = table_of(tmp_path / "t")
     write(table, 2, 3)
     (table.log / name(2, 2, 3)).write_bytes(b"PAR1 no more")
-    with pytest.warns(deltaic.DeltaicWarning, match="passed over"):
+    with pytest.warns(deltaic.DeltaicWarning, match="skipped"):
         assert marked(table) is None
     (table.log / f"{0:020}.json").unlink()
     with pytest.raises(deltaic.CorruptLog):

@@ -119,7 +119,7 @@ def test_every_encoding(tmp_path: Path, encoding: str, page: str) -> None:
 @pytest.mark.parametrize(
     "how", [{"write_page_index": True}, {"write_statistics": False}, {"write_page_checksum": True}]
 )
-def test_what_remains_beside_the_values(tmp_path: Path, how: dict[str, bool]) -> None:
+def test_files_next_to_the_values(tmp_path: Path, how: dict[str, bool]) -> None:
     round_trip(tmp_path / "t", **how, data_page_size=500)
 
 

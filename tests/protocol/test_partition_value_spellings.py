@@ -85,7 +85,7 @@ def test_a_value_is_read_however_it_was_spelled(tmp_path: Path, kind: str, text:
     assert snapshot.scan(predicate="p IS NOT NULL").to_arrow()["name"].to_pylist() == ["a"]
 
 
-def test_what_is_not_a_number_is_read_as_such(tmp_path: Path) -> None:
+def test_nan_is_read(tmp_path: Path) -> None:
     for kind in ("float", "double"):
         snapshot = deltaic.Table(table_with(tmp_path / kind, kind, {"a": "NaN"}).root).snapshot()
         [value] = snapshot.scan().to_arrow()["p"].to_pylist()

@@ -35,9 +35,7 @@ def test_unknown_actions_and_fields_are_ignored(tmp_path: Path) -> None:
         (protocol(2**31 - 1, 2**31 - 1), str(2**31 - 1)),
     ],
 )
-def test_what_a_reader_must_know_and_does_not_is_refused(
-    tmp_path: Path, action: Action, feature: str
-) -> None:
+def test_unknown_reader_features_are_refused(tmp_path: Path, action: Action, feature: str) -> None:
     # protocol: table-features.3, table-features.4, protocol-evolution.3, protocol-evolution.7,
     # protocol-evolution.9
     table = HandmadeTable(tmp_path / "t")
@@ -69,7 +67,7 @@ WRITERS = [
 
 
 @pytest.mark.parametrize(("needs", "meta", "feature"), WRITERS)
-def test_what_a_writer_must_know_and_does_not_is_refused_before_a_byte_is_written(
+def test_unknown_writer_features_are_refused_before_a_byte_is_written(
     tmp_path: Path, needs: Action, meta: Action, feature: str
 ) -> None:
     """protocol: table-features.5, protocol-evolution.2, protocol-evolution.8, protocol-evolution.10."""

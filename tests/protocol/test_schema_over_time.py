@@ -73,7 +73,7 @@ def test_a_column_of_any_type_that_a_file_lacks_is_null(tmp_path: Path, kind: An
     assert deltaic.Table(table.root).snapshot().scan().to_arrow().schema == schema_of
 
 
-def test_what_nested_values_lack_is_null(tmp_path: Path) -> None:
+def test_missing_nested_fields_are_null(tmp_path: Path) -> None:
     """In nested structs, elements, keys and values; a struct that is NULL stays NULL.
 
     protocol: consistency-between-table-metadata-and-data-files.4
@@ -311,7 +311,7 @@ def test_char_and_varchar_are_read_as_they_are_held(tmp_path: Path, told: str, k
 
 @pytest.mark.parametrize("in_file", [True, False])
 @pytest.mark.parametrize("in_table", [True, False])
-def test_what_is_never_null_may_be_held_either_way(tmp_path: Path, *, in_table: bool, in_file: bool) -> None:
+def test_required_columns_may_be_optional_in_files(tmp_path: Path, *, in_table: bool, in_file: bool) -> None:
     """A nullable column of the file without NULLs is as good as one that is not nullable."""
     inner = pa.struct([pa.field("x", pa.int64(), nullable=in_file)])
     held = pa.schema(

@@ -40,7 +40,7 @@ def table_of(root: Path, properties: dict[str, str]) -> HandmadeTable:
     ],
 )
 @pytest.mark.parametrize("by_checkpoint", [False, True])
-def test_what_has_expired_is_left_out(
+def test_expired_actions_are_left_out(
     tmp_path: Path, properties: dict[str, str], live: set[str], *, by_checkpoint: bool
 ) -> None:
     """An identifier without a time does not expire."""

@@ -53,7 +53,7 @@ def outcomes(folder: Path, source: str, **environment: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("ci", "expected"), [("", "skipped"), ("true", "failed")])
-def test_what_ci_has_to_provide(tmp_path: Path, ci: str, expected: str) -> None:
+def test_requirements_in_ci(tmp_path: Path, ci: str, expected: str) -> None:
     found = outcomes(tmp_path, SKIPS, CI=ci)
     required = {name for name, outcome in found.items() if outcome == expected}
     assert required >= {"test_server", "test_in_body", "test_mark", "test_empty[NOTSET]", "test_feature"}
@@ -65,7 +65,7 @@ def test_what_ci_has_to_provide(tmp_path: Path, ci: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("ci", "expected"), [("", "skipped"), ("true", "failed")])
-def test_what_ci_has_to_provide_for_a_module(tmp_path: Path, ci: str, expected: str) -> None:
+def test_requirements_of_a_module_in_ci(tmp_path: Path, ci: str, expected: str) -> None:
     assert outcomes(tmp_path, MODULE, CI=ci) == {"test_module": expected}
 
 

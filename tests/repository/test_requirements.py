@@ -259,7 +259,7 @@ def test_open_rows_are_listed_with_the_outcome_of_their_tests(
     assert "a.2  (must not)\n    two\n" in printed
 
 
-def test_what_this_project_claims_is_right(tool: ModuleType, shared: Path) -> None:
+def test_claims_of_this_project(tool: ModuleType, shared: Path) -> None:
     """Every id that a source or test names exists, and no exception has a test."""
     found = tool.coverage(shared, TOP)
     assert found.errors() == []

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.border.planted import MARKS
+from tests.boundary.planted import MARKS
 from tests.evidence.reports import Result, read_report, write_report
 from tests.repository.markdown import TOP
 from tests.required import RELEASE_WHEEL

@@ -38,7 +38,7 @@ def test_one_content_has_one_place(scratch: Path) -> None:
     assert (folder_of(first) / "not-listed.parquet").read_bytes()[:4] != b"PAR1"
 
 
-def test_what_no_client_requested_in_a_week_goes() -> None:
+def test_streams_unused_for_a_week_are_deleted() -> None:
     old, asked_for = folder_of(store_sink_log(b"old")), folder_of(store_sink_log(b"asked for"))
     long_ago = time.time() - 8 * 24 * 3600
     for folder in (old, asked_for):

@@ -253,7 +253,7 @@ def test_spark_leaves_out_deleted_rows_itself(found: dict[str, Any]) -> None:
     assert found["vectors again"] == len([row for row in left if row > 5_000])
 
 
-def test_what_spark_cannot_read_itself_the_data_source_reads(found: dict[str, Any]) -> None:
+def test_the_data_source_reads_tables_that_native_reads_reject(found: dict[str, Any]) -> None:
     assert found["native feed"] == [[1, "insert"], [2, "insert"], [3, "insert"]]
     assert "FileScan parquet" not in found["variants plan"]
 

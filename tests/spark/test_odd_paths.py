@@ -104,7 +104,7 @@ def test_a_path_that_leaves_the_table_is_refused(load: Load, tmp_path: Path, rel
 
 
 @pytest.mark.parametrize("place", FOLDERS)
-def test_what_remains_above_a_table_states_nothing(load: Load, tmp_path: Path, place: str) -> None:
+def test_files_above_a_table_are_ignored(load: Load, tmp_path: Path, place: str) -> None:
     """Names such as `p=other` in the path above or below the table's folder are not partition values."""
     declared = schema(field("id"), field("p", "string"), field("year", "integer"))
     made = HandmadeTable(tmp_path / place)

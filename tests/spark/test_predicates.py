@@ -156,7 +156,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize("predicate", KEPT)
-def test_what_was_repaired_stays(snapshot: deltaic.Snapshot, frame: DataFrame, predicate: str) -> None:
+def test_repairs_remain(snapshot: deltaic.Snapshot, frame: DataFrame, predicate: str) -> None:
     assert here(snapshot, predicate) == there(frame, [predicate])[0]
 
 

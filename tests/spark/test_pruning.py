@@ -61,13 +61,13 @@ def test_all_files_ruled_out(spark: SparkSession, hours: Path) -> None:
     assert frame.columns == ["id", "at", "day"]
 
 
-def test_what_only_spark_understands_is_requested_of_the_rows(spark: SparkSession, hours: Path) -> None:
+def test_conditions_of_spark_are_evaluated_on_rows(spark: SparkSession, hours: Path) -> None:
     frame = ds.read(spark).where("pmod(id, 7) = 3 and hash(id) is not null").load(hours)
     assert frame.count() == len([n for n in range(100) if n % 7 == 3])
     assert "no file is ruled out by the predicate" in ds.explain(frame)
 
 
-def test_what_spark_does_not_understand(spark: SparkSession, hours: Path) -> None:
+def test_unsupported_by_spark(spark: SparkSession, hours: Path) -> None:
     for condition in ("id >", "nothing = 1"):
         with pytest.raises(deltaic.InvalidPredicate, match="Spark does not understand"):
             ds.read(spark).where(condition).load(hours)

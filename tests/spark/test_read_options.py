@@ -150,7 +150,7 @@ def test_contradictions(options: Mapping[str, object], message: str) -> None:
         parse(options)
 
 
-def test_what_only_a_stream_has() -> None:
+def test_options_of_streams_only() -> None:
     assert parse({"maxFilesPerTrigger": 1, "startingVersion": 3}, streaming=True) == ReadOptions("/data/t")
     feed = parse({"readChangeFeed": True, "startingVersion": "latest"}, streaming=True)
     assert feed.changes == ChangeRange("latest", None)

@@ -137,7 +137,7 @@ def test_a_corrupt_log_passes_through_as_it_is(spark: SparkSession, tmp_path: Pa
         ds.read(spark).load(made.root)
 
 
-def test_what_is_not_a_session() -> None:
+def test_invalid_sessions() -> None:
     with pytest.raises(TypeError, match="SparkSession"):
         ds.read("local")  # type: ignore[arg-type]
 

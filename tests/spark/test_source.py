@@ -365,7 +365,7 @@ def test_the_predicate_opens_no_other_files(spark: SparkSession, folder: Path) -
         ({"versionAsOf": 1, "timestampAsOf": "2026-11-01Z"}, "ValueError: timestampAsOf is not a time"),
     ],
 )
-def test_what_is_wrong_comes_first(
+def test_damage_is_listed_first(
     spark: SparkSession, versions: Path, options: dict[str, object], start: str
 ) -> None:
     first = first_lines(lambda: load(spark, **{"path": versions, **options}))

@@ -211,7 +211,7 @@ def test_a_checkpoint_of_another_table(spark: SparkSession, events: HandmadeTabl
         ({"startingVersion": "7"}, "VersionNotFound: the stream is to start at version 7"),
     ],
 )
-def test_what_cannot_be_is_reported_in_the_first_line(
+def test_contradictions_are_reported_in_the_first_line(
     spark: SparkSession, events: HandmadeTable, tmp_path: Path, options: dict[str, str], why: str
 ) -> None:
     with pytest.raises(Exception, match=re.escape(why)) as caught:

@@ -215,7 +215,7 @@ def test_excluded_files_are_passed_over_and_do_not_count(tmp_path: Path) -> None
     ]
 
 
-def test_what_was_read_is_forgotten_and_can_be_requested_again(tmp_path: Path) -> None:
+def test_read_state_is_released_and_loaded_again(tmp_path: Path) -> None:
     table = generated(tmp_path / "t", 7)
     files = opened(table.root, startingVersion="0")
     end = files.end_of_batch(files.beginning(), Limits())

@@ -24,7 +24,7 @@ def test_limits(limits: Limits, sizes: list[int | None], taken: int) -> None:
     assert Budget(limits).take(sizes) == taken
 
 
-def test_what_comes_together_comes_together_or_later() -> None:
+def test_versions_of_one_batch_are_delivered_together_or_later() -> None:
     budget = Budget(Limits(max_files=3))
     assert budget.take_all([5, 5, 5, 5]) == 4, "the first ones always come"
     assert budget.take_all([5]) == 0

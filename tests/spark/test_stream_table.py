@@ -75,7 +75,7 @@ def test_columns_that_change_are_named(tmp_path: Path, now: str, why: str) -> No
         files.end_of_batch(start, Limits())
 
 
-def test_what_states_the_same_stops_no_stream(tmp_path: Path) -> None:
+def test_equivalent_metadata_stops_no_stream(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create(schema_string=schema(field("id", nullable=False), field("b", "string")))
     files = opened(table.root)

@@ -106,6 +106,6 @@ def test_a_user_defined_type_is_refused_and_its_class_not_imported() -> None:
         {"type": "struct", "fields": [{"name": "a", "type": {"elementType": "long"}}]},
     ],
 )
-def test_what_is_not_a_schema_is_an_error(declared: Any) -> None:
+def test_an_invalid_schema_is_an_error(declared: Any) -> None:
     with pytest.raises(CorruptLog, match="not a Delta schema"):
         struct_type(json.dumps(declared))

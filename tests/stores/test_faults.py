@@ -50,7 +50,7 @@ def test_requests_are_made_again_as_often_as_reported(strict: StrictStore, retri
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 412])
-def test_what_time_does_not_mend_is_not_made_again(strict: StrictStore, status: int) -> None:
+def test_permanent_failures_are_not_retried(strict: StrictStore, status: int) -> None:
     made, store = table(strict)
     strict.faults = [Fault("GET", LIST, status, times=FOREVER)]
     strict.requests.clear()

@@ -37,7 +37,7 @@ def test_an_empty_folder_stays_and_none_is_left(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
 
 
-def test_what_was_tried_is_removed(strict: StrictStore) -> None:
+def test_probe_files_are_removed(strict: StrictStore) -> None:
     strict.objects["t/kept"] = b"x"
     deltaic.probe_store("s3://tables/t", strict_s3(strict.port).options)
     assert strict.objects == {"t/kept": b"x"}

@@ -50,7 +50,7 @@ def test_an_append_that_remains_is_not_a_failure(
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 @pytest.mark.parametrize("status", BEFORE)
-def test_where_no_client_can_look_no_data_file_goes(
+def test_no_data_file_is_deleted_in_an_unlistable_folder(
     store: Store, strict: StrictStore, status: int | None, refusal: int
 ) -> None:
     table = made(store)

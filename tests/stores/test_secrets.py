@@ -49,7 +49,7 @@ def told(call: Callable[[], object]) -> str:
 
 
 def test_the_watch_over_all_tests_is_over_these(pytestconfig: pytest.Config) -> None:
-    assert pytestconfig.pluginmanager.has_plugin("tests.border.secret_watch")
+    assert pytestconfig.pluginmanager.has_plugin("tests.boundary.secret_watch")
 
 
 NAMES = {
@@ -196,7 +196,7 @@ def test_a_server_that_repeats_what_it_was_sent_is_not_repeated(
             assert not holds_a_secret(repr(table) + str(table) + table.uri)
 
 
-def test_what_is_read_and_sent_shows_no_secret(strict: StrictStore) -> None:
+def test_pickles_and_reprs_show_no_secret(strict: StrictStore) -> None:
     for store in stores(strict.port):
         table = deltaic.Table.create(store.fresh(), DATA.schema, storage_options=store.options)
         commit = table.append(DATA)

@@ -118,7 +118,7 @@ def test_a_stub_states_what_it_is_about(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_can_fail_or_has_a_unit_is_documented(name: str) -> None:
+def test_errors_and_units_are_documented(name: str) -> None:
     """Every method except special ones has a docstring; a property may be clear from its name."""
     function = FUNCTIONS[name]
     if not is_property(function) and not function.name.startswith("__"):

@@ -57,5 +57,5 @@ class CleanedUp:
         """Why no commit is deleted, if none is."""
 
     @property
-    def passed_over(self) -> list[str]:
+    def not_deleted(self) -> list[str]:
         """Files that may have expired but were not deleted."""

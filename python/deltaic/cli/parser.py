@@ -48,7 +48,9 @@ def build_parser() -> argparse.ArgumentParser:
         "-n", "--limit", dest="n", type=_count, default=10, metavar="N", help="how many rows (default: 10)"
     )
     count = command("count", run_count, "the number of rows")
-    changes = command("changes", run_changes, "the rows that came and went from one version to another")
+    changes = command(
+        "changes", run_changes, "show the rows that were inserted, updated and deleted between two versions"
+    )
     changes.add_argument(
         "--from",
         dest="first",

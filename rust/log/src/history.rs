@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::actions::{ActionLine, CommitInfo, parse_line};
 use deltaic_protocol::checksum::VersionChecksum;
-use deltaic_protocol::features::{LogTail, ensure_openable};
+use deltaic_protocol::features::{CatalogTail, ensure_openable};
 use deltaic_protocol::in_commit_timestamp::{InCommitTimestamps, TimestampSource};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use futures::{StreamExt, TryStreamExt};
@@ -21,12 +21,12 @@ use crate::reconcile::TableState;
 use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_version, not_a_table};
 use crate::snapshot::{LoadOptions, Snapshot};
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
-use deltaic_storage::whole_body::read_range;
+use deltaic_storage::read_range;
+use deltaic_storage::store_error;
 
 const COMMITS_IN_FLIGHT: usize = 32;
 
-/// How many bytes of a large commit are read first: `commitInfo` is at its start.
+/// Number of bytes of a large commit that are read first: `commitInfo` is at its start.
 const START_BYTES: u64 = 64 * 1024;
 
 /// Size in bytes from which a commit is large.
@@ -131,7 +131,7 @@ pub async fn timestamp_in_history(snapshot: &Snapshot) -> Result<i64> {
     let times = match in_commit_timestamps(location, &listing, newest, snapshot.options()).await {
         Ok(times) => times,
         Err(error) if error.kind() == ErrorKind::StorageError => return Err(error),
-        // An unreadable later version must not make an earlier one unavailable.
+        // An unreadable later version must not make the timestamp of an earlier one unavailable.
         Err(_) => InCommitTimestamps::Disabled,
     };
     match adjusted_file_times(&listing, &times).get(&version) {
@@ -159,7 +159,7 @@ pub(crate) async fn file_time_of(snapshot: &Snapshot) -> Result<i64> {
         .ok_or_else(|| {
             Error::new(
                 ErrorKind::VersionNotFound,
-                "the commit's time is not known: its file is no longer in the log",
+                "the commit timestamp is unknown: the commit file is no longer in the log",
             )
             .with("version", version)
         })
@@ -177,14 +177,14 @@ pub(crate) async fn in_commit_timestamps(
         && let (Some(metadata), Some(protocol)) = (checksum.metadata, checksum.protocol)
         && let table = TableConfiguration::new(protocol, metadata)
         && table.schema().is_ok()
-        && ensure_openable(&table, LogTail::Absent).is_ok()
+        && ensure_openable(&table, CatalogTail::Absent).is_ok()
     {
         return InCommitTimestamps::of(&table);
     }
     let state = read_table_state(location, listing, newest, options).await;
     if let Ok(Some(table)) = state
         && table.schema().is_ok()
-        && ensure_openable(&table, LogTail::Absent).is_ok()
+        && ensure_openable(&table, CatalogTail::Absent).is_ok()
     {
         return InCommitTimestamps::of(&table);
     }
@@ -252,9 +252,11 @@ pub(crate) fn in_commit_timestamp(commit_info: Option<&str>, version: Version) -
         .as_ref()
         .and_then(|info| info.unknown.get("inCommitTimestamp"));
     let message = match found {
-        None => "the commit has no inCommitTimestamp, and the table has them enabled".to_owned(),
+        None => "the commit has no inCommitTimestamp, but in-commit timestamps are enabled".to_owned(),
         Some(found) => {
-            format!("the commit's inCommitTimestamp is {found}, which is not a number of milliseconds")
+            format!(
+                "the commit's inCommitTimestamp, {found}, is not an integer (milliseconds since the epoch)"
+            )
         }
     };
     Err(Error::new(ErrorKind::CorruptLog, message)

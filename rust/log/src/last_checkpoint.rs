@@ -1,4 +1,4 @@
-//! `_last_checkpoint`: a hint at which checkpoint to start. It is never trusted: the checkpoint it names is
+//! `_last_checkpoint`: a hint that names the checkpoint to start from. It is never trusted: this checkpoint is
 //! validated.
 //!
 //! Protocol: *Last Checkpoint File*, *Last Checkpoint File Schema*.
@@ -10,8 +10,8 @@ use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
 use object_store::ObjectStoreExt;
 
+use deltaic_storage::Refused;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::refused::Refused;
 
 /// Maximum size of a hint; the largest contain the schema of a wide table.
 pub(crate) const MOST_BYTES: u64 = 1 << 20;
@@ -67,7 +67,7 @@ async fn read(location: &TableLocation) -> Result<Option<Bytes>, Hint> {
     };
     let size = got.meta.size;
     if size > MOST_BYTES {
-        let why = format!("it has {size} bytes, which no hint needs");
+        let why = format!("it has {size} bytes, more than a hint can have");
         return Err(Hint::Unusable(why));
     }
     let bytes = got.bytes().await.map_err(|_| unread())?;

@@ -1,7 +1,7 @@
 //! The state of a Delta table **at** a version, and how it changes: everything about `_delta_log/`.
 //!
 //! Reading flows one way: `listing` lists the log's files, `segment` validates which of them make a version,
-//! `decode` decodes them to actions, `reconcile` retains the newest action of each file, and `snapshot` holds
+//! `decode` decodes them to actions, `reconcile` retains the newest action of each file, and `snapshot` stores
 //! the result. Writing flows the other: `transaction` proposes a commit to a `committer` and, if another
 //! writer committed first, checks the winning commit for conflicts.
 //!

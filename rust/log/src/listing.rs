@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta};
 
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::{is_not_a_folder, store_error};
 
 /// A file that exists in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl LogFile {
             }
     }
 
-    /// Whether both are the same write of one file.
+    /// Whether both entries describe the same write of one file.
     #[must_use]
     pub fn is_same_writing(&self, other: &Self) -> bool {
         self.path == other.path
@@ -173,7 +173,7 @@ impl Listing {
         let folder = location.below(LOG_FOLDER)?;
         let listed = match list_folder(location, &folder).await {
             Ok(listed) => listed,
-            // A path through a file is not a table.
+            // A path below a file is not a table.
             Err(error) if is_not_a_folder(&error) => return Ok(Self::default()),
             Err(error) => return Err(unlistable(&error, location)),
         };
@@ -184,7 +184,7 @@ impl Listing {
             }) = prefix.filename().and_then(LogPath::parse)
             {
                 return Err(
-                    Error::new(ErrorKind::CorruptLog, "there is a folder at the path of a commit")
+                    Error::new(ErrorKind::CorruptLog, "the path of a commit is a folder")
                         .with("path", LogPath::commit(version))
                         .with("version", version)
                         .hint("move the folder away and restore the commit from a backup"),
@@ -245,7 +245,7 @@ impl Listing {
         Self { files, any }
     }
 
-    /// Skips pipes, devices and other special files, whose read would block; for the name of a commit they
+    /// Skips pipes, devices and other special files, which would block a reader; under the name of a commit they
     /// are an error. All of them have size 0, which few regular files have.
     fn leave_out_what_is_no_file(&mut self, location: &TableLocation) -> Result<()> {
         let mut commit = None;
@@ -253,7 +253,7 @@ impl Listing {
             let is_none = file.size == 0
                 && location
                     .below(&file.relative())
-                    .is_ok_and(|path| location.is_no_regular_file(&path));
+                    .is_ok_and(|path| location.is_not_regular_file(&path));
             if is_none && file.path.kind == LogFileKind::Commit {
                 commit.get_or_insert(file.path.version);
             }

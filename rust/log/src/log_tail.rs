@@ -50,7 +50,7 @@ impl StagedCommit {
                 format!("{:?} is not the name of a staged commit", self.name),
             )
             .with("version", self.version)
-            .hint("a staged commit is called <version>.<uuid>.json, its version in 20 digits"));
+            .hint("a staged commit is named <version>.<uuid>.json, with a version of 20 digits"));
         }
         Ok(LogFile {
             path: LogPath {
@@ -86,7 +86,7 @@ impl LogTail {
             return Err(Error::new(
                 ErrorKind::CorruptLog,
                 format!(
-                    "the catalog has ratified version {newest}, and neither it nor the log has its commit"
+                    "the catalog has ratified version {newest}, but neither the catalog nor the log returned its commit"
                 ),
             )
             .with("version", newest)

@@ -1,6 +1,6 @@
 //! Action reconciliation: the newest action on a logical file wins.
 //!
-//! A path can be live once: with one deletion vector, or without one.
+//! A path can be live only once: with one deletion vector, or without one.
 //!
 //! There are two phases. The keys come from the newer actions only, which are few; older rows (of a
 //! checkpoint, or of a snapshot before a refresh) only probe them and are never inserted. Surviving rows are
@@ -25,17 +25,17 @@ pub use table_state::TableState;
 
 use filter::{Filter, spread};
 
-/// A batch of file actions and which of its rows survive.
+/// A batch of file actions with its surviving rows.
 #[derive(Clone, Debug)]
 pub struct Survivors {
     /// The actions.
     pub files: Arc<FileBatch>,
-    /// Which rows survive.
+    /// The surviving rows.
     pub live: BooleanBuffer,
 }
 
 impl Survivors {
-    /// Creates a batch of which every row survives.
+    /// Creates a batch whose rows all survive.
     #[must_use]
     pub fn all(files: Arc<FileBatch>) -> Self {
         let live = BooleanBuffer::new_set(files.len());

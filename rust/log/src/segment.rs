@@ -83,7 +83,7 @@ pub fn complete_checkpoints(listing: &Listing, at_most: Option<Version>) -> Vec<
             found.push(CheckpointFiles { version, files });
         }
     }
-    // Of one version the single-file checkpoint comes first: it cannot mix parts of two writers.
+    // For one version, the single-file checkpoint comes first: it cannot mix parts of two writers.
     found.sort_by(|left, right| {
         right
             .version
@@ -191,7 +191,7 @@ pub fn checksum_of(listing: &Listing, version: Version) -> Option<Arc<LogFile>> 
 fn missing_commit(missing: Version, version: Version) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("commit {missing} is missing, and version {version} needs it"),
+        format!("commit {missing} is missing, but version {version} requires it"),
     )
     .with("path", LogPath::commit(missing))
     .with("version", missing)
@@ -246,7 +246,7 @@ pub fn version_not_found(listing: &Listing, version: Version) -> Error {
     let error = Error::new(ErrorKind::VersionNotFound, message).with("version", version);
     match range {
         Some((oldest, newest)) => error.with("oldest", oldest).with("newest", newest).hint(format!(
-            "open a version from {oldest} to {newest}, or the newest one without a version"
+            "open a version from {oldest} to {newest}, or omit the version to open the newest one"
         )),
         None => error,
     }
@@ -257,7 +257,7 @@ pub fn version_not_found(listing: &Listing, version: Version) -> Error {
 pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     let (why, hint) = if listing.any {
         (
-            "its _delta_log holds no commit and no checkpoint",
+            "its _delta_log contains no commit and no checkpoint",
             "restore the log from a backup of the table",
         )
     } else {

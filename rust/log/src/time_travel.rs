@@ -63,7 +63,7 @@ pub(crate) async fn newest_not_after(
 
 /// The commits of a log, prepared for a search by time.
 struct Commits {
-    /// Commits that have the time of their file, with it.
+    /// Commits whose timestamp is that of their file, with this timestamp.
     by_file: Vec<(Version, i64)>,
     /// Commits with an in-commit timestamp.
     by_commit: Vec<Arc<LogFile>>,
@@ -116,8 +116,10 @@ impl Commits {
         let first = by_file.first().copied().or(first_in_commit);
         let last = last_in_commit.or(by_file.last().copied());
         let (Some(first), Some(last)) = (first, last) else {
-            return Err(Error::new(ErrorKind::VersionNotFound, "the log holds no commit")
-                .with("table", location.uri()));
+            return Err(
+                Error::new(ErrorKind::VersionNotFound, "the log contains no commit")
+                    .with("table", location.uri()),
+            );
         };
         Ok(Self {
             by_file,
@@ -187,7 +189,7 @@ fn out_of_range(
     Error::new(
         ErrorKind::VersionNotFound,
         format!(
-            "no version was committed at {}: the log contains {} (version {first}) to {} (version {last})",
+            "no version was committed at {}: the log covers {} (version {first}) to {} (version {last})",
             spelled(timestamp_ms),
             spelled(first_ms),
             spelled(last_ms)
@@ -198,9 +200,9 @@ fn out_of_range(
     .with("oldest", first)
     .with("newest", last)
     .hint(if timestamp_ms > last_ms {
-        format!("the newest version is {last}: leave the time out to read it")
+        format!("the newest version is {last}: omit the timestamp to read it")
     } else {
-        "specify a time in the range, or a version".to_owned()
+        "specify a timestamp in this range, or a version".to_owned()
     })
 }
 

@@ -8,7 +8,7 @@ use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::transaction::Committed;
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_storage::clock::Deadline;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::facts::live_files;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::listing_form::ListingForm;

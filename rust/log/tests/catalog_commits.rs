@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::log_tail::{LogTail, StagedCommit};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction};
@@ -161,11 +161,11 @@ async fn each_commit_to_a_managed_table_has_its_own_transaction_id() -> Result<(
 struct Plain(Catalog);
 
 impl Committer for Plain {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         self.0.propose(version, commit)
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.0.read_commit(version)
     }
 }

@@ -1,5 +1,5 @@
 //! A check reports exactly the damage of generated logs, whatever faults the store has.
-#![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_found_is_what_befell_the_log(history in history_with_maintenance()) {
+    fn the_check_finds_exactly_the_injected_damage(history in history_with_maintenance()) {
         runtime().block_on(async {
             let (mut plain, mut table) = (TableBuilder::new(), TableBuilder::new());
             let mut allowed: BTreeSet<&str> = BTreeSet::new();
@@ -122,7 +122,7 @@ async fn table() -> Result<TableBuilder> {
     clippy::disallowed_methods,
     reason = "the clock is paused: nothing is waited for"
 )]
-fn a_checkpoint_that_comes_meanwhile_is_not_a_dangling_hint() -> Result<()> {
+fn a_concurrent_checkpoint_is_no_dangling_hint() -> Result<()> {
     runtime().block_on(async {
         let mut table = TableBuilder::new();
         table.commit(TableBuilder::first_actions()).await?;

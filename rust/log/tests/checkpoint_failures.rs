@@ -167,7 +167,7 @@ async fn an_attempt_that_fails_leaves_no_sidecars() -> Result<()> {
 
 /// An unreadable hint is not overwritten: it may name a newer checkpoint.
 #[tokio::test]
-async fn a_hint_that_cannot_be_requested_stays() -> Result<()> {
+async fn an_unreadable_hint_is_not_overwritten() -> Result<()> {
     let table = build("classic", Start::Commits).await?;
     let snapshot = table.open().await?;
     table

@@ -14,7 +14,7 @@ use deltaic_log::snapshot::{LoadOptions, Pruning, WithStatistics};
 use deltaic_protocol::properties::boolean;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::reference_logs::reference_tables;
@@ -197,7 +197,11 @@ async fn try_table(table: &Path, number: usize, options: &CheckpointOptions) -> 
     let written = match write_checkpoint(&snapshot, options).await {
         Err(error) if error.kind() == ErrorKind::UnsupportedFeature => return Ok(Tried::Refused),
         // One of the tables has an intentionally damaged checkpoint.
-        Err(error) if error.to_string().contains("an unreadable checkpoint at the path") => {
+        Err(error)
+            if error
+                .to_string()
+                .contains("an unreadable checkpoint already exists") =>
+        {
             return Ok(Tried::Refused);
         }
         written => written?,

@@ -7,7 +7,7 @@ use deltaic_log::check::{OlderNames, Progress, check_log};
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::facts::{facts, statistics_facts};
 use deltaic_testkit::maintenance::{LastCommit, MaintenanceStep};
@@ -218,7 +218,7 @@ proptest! {
                 let written = write_checkpoint(&snapshot, &options()).await;
                 if let Err(error) = written {
                     // A truncated checkpoint of the version is not overwritten.
-                    assert!(error.to_string().contains("an unreadable checkpoint at the path"), "{error}");
+                    assert!(error.to_string().contains("an unreadable checkpoint already exists"), "{error}");
                     continue;
                 }
                 let opened = table.open().await?;

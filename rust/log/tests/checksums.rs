@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checksum::{
-    FilesBefore, Made, checksum_after, checksum_of, keep_checksum, sound_checksum_of, write_checksum,
+    Created, FilesBefore, checksum_after, checksum_of, sound_checksum_of, write_checksum,
+    write_missing_checksum,
 };
 use deltaic_log::decode::commits::{DecodedCommit, MAX_LINE_BYTES, decode_commit};
 use deltaic_log::listing::LogFile;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::{ErrorKind, Result, Version};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_writer::{CheckpointForm, Layout};
 use deltaic_testkit::checksum_writer::ChecksumForm;
 use deltaic_testkit::facts::facts;
@@ -90,7 +91,7 @@ proptest! {
                 assert!(deleted.is_none_or(|deleted| deleted == vectors.sum::<i64>()));
 
                 let made = write_checksum(&table.location(), snapshot.version(), &anew).await?;
-                assert_eq!(made, Made::Now);
+                assert_eq!(made, Created::Now);
                 let beside = table.open().await?;
                 assert!(beside.warnings().is_empty(), "{:?}", beside.warnings());
                 (before, known) = (snapshot, anew);
@@ -149,11 +150,11 @@ async fn a_commit_of_our_own_is_counted_by_itself() -> Result<()> {
 /// protocol: state-validation-writer-requirements.1, state-validation-writer-requirements.4,
 /// version-checksum-file-schema.1
 #[tokio::test]
-async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
+async fn an_existing_checksum_is_not_rewritten() -> Result<()> {
     let mut table =
         TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
     let snapshot = table.open().await?;
-    assert_eq!(keep_checksum(&snapshot, NOW_MS).await?, Made::Now);
+    assert_eq!(write_missing_checksum(&snapshot, NOW_MS).await?, Created::Now);
     let text = read(&table, 1).await?.expect("it is there");
     assert_eq!(
         VersionChecksum::parse(text.as_bytes())?,
@@ -166,11 +167,11 @@ async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
     };
     assert_eq!(
         write_checksum(&table.location(), snapshot.version(), &other).await?,
-        Made::Before
+        Created::Before
     );
     let opened = table.open().await?;
     table.scripted().forget();
-    assert_eq!(keep_checksum(&opened, NOW_MS).await?, Made::Before);
+    assert_eq!(write_missing_checksum(&opened, NOW_MS).await?, Created::Before);
     assert!(
         table.scripted().report().requests.is_empty(),
         "what is there is not counted again"
@@ -183,18 +184,21 @@ async fn a_checksum_that_is_there_stays_as_it_is() -> Result<()> {
         .maintain(&MaintenanceStep::Checksum(ChecksumForm::Torn))
         .await?;
     let torn = read(&table, 2).await?;
-    assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Before);
+    assert_eq!(
+        write_missing_checksum(&table.open().await?, NOW_MS).await?,
+        Created::Before
+    );
     assert_eq!(read(&table, 2).await?, torn);
     Ok(())
 }
 
 /// Only a checksum that names its own commit and agrees with the log is used for incremental counting.
 #[tokio::test]
-async fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> {
+async fn a_checksum_is_verified_before_it_is_extended() -> Result<()> {
     let mut table =
         TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
     assert_eq!(sound_checksum_of(&table.open().await?).await, None);
-    keep_checksum(&table.open().await?, NOW_MS).await?;
+    write_missing_checksum(&table.open().await?, NOW_MS).await?;
     let snapshot = table.open().await?;
     let sound = sound_checksum_of(&snapshot).await.expect("it is sound");
     assert_eq!(sound, checksum_of(&snapshot, NOW_MS).await?);
@@ -226,7 +230,10 @@ async fn a_checksum_must_prove_itself_before_it_is_gone_on_from() -> Result<()> 
     }
     // Without an id in the commit, a checksum could not name it.
     table.commit(vec![add("c", None)]).await?;
-    assert_eq!(keep_checksum(&table.open().await?, NOW_MS).await?, Made::Now);
+    assert_eq!(
+        write_missing_checksum(&table.open().await?, NOW_MS).await?,
+        Created::Now
+    );
     assert_eq!(sound_checksum_of(&table.open().await?).await, None);
     Ok(())
 }
@@ -295,7 +302,7 @@ async fn a_feature_that_is_not_known_is_refused_before_anything_is_written() -> 
     first[0] = json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 7,
         "writerFeatures": ["fromTheFuture"]}});
     let table = TableBuilder::of(&[first]).await?;
-    let error = keep_checksum(&table.open().await?, NOW_MS)
+    let error = write_missing_checksum(&table.open().await?, NOW_MS)
         .await
         .expect_err("refused");
     assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
@@ -319,7 +326,7 @@ async fn a_store_that_fails_harms_nothing() -> Result<()> {
             TableBuilder::of(&[TableBuilder::first_actions(), vec![info("1"), add("a", None)]]).await?;
         let snapshot = table.open().await?;
         table.scripted().fail(Rule::new(fault).of(&[RequestKind::Put]));
-        let error = keep_checksum(&snapshot, NOW_MS)
+        let error = write_missing_checksum(&snapshot, NOW_MS)
             .await
             .expect_err("the store fails");
         table.scripted().heal();
@@ -329,7 +336,7 @@ async fn a_store_that_fails_harms_nothing() -> Result<()> {
         let opened = table.open().await?;
         assert_eq!(facts(&opened).await?, replay(table.commits()).facts());
         assert!(opened.warnings().is_empty(), "{:?}", opened.warnings());
-        keep_checksum(&opened, NOW_MS).await?;
+        write_missing_checksum(&opened, NOW_MS).await?;
         assert!(sound_checksum_of(&table.open().await?).await.is_some());
     }
     Ok(())
@@ -347,7 +354,7 @@ async fn nothing_is_put_where_a_store_may_overwrite() -> Result<()> {
         let write = || write_checksum(&location, snapshot.version(), &checksum);
         assert_eq!(
             (write().await?, write().await?),
-            (Made::Now, Made::Before),
+            (Created::Now, Created::Before),
             "{more:?}"
         );
         assert_eq!(network.attempts("PUT", ".crc").len(), puts, "{more:?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, UserInfo};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
@@ -36,7 +36,7 @@ async fn table() -> Result<(TableBuilder, Snapshot)> {
 }
 
 #[tokio::test]
-async fn an_append_goes_after_winning_commits_that_are_not_conflict() -> Result<()> {
+async fn an_append_is_rebased_on_commits_that_do_not_conflict() -> Result<()> {
     let (mut table, snapshot) = table().await?;
     table.commit(vec![add("theirs", None)]).await?;
     table
@@ -59,7 +59,7 @@ async fn an_append_goes_after_winning_commits_that_are_not_conflict() -> Result<
 /// A writer that is many versions late reads up to the newest version before it proposes again. If it proposed each
 /// version, or paused after each winning commit, it would never catch up with busy writers.
 #[tokio::test(start_paused = true)]
-async fn who_is_far_after_catches_up_before_the_next_proposal() -> Result<()> {
+async fn a_stale_writer_reads_all_commits_before_its_next_proposal() -> Result<()> {
     const WINNERS: i64 = 100;
     let (mut table, snapshot) = table().await?;
     for number in 0..WINNERS {
@@ -115,7 +115,7 @@ struct Outrun {
 }
 
 impl Committer for Outrun {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(async move {
             let left = self.times.load(Ordering::Relaxed);
             if left > 0 {
@@ -130,7 +130,7 @@ impl Committer for Outrun {
         })
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.location.read_commit(version)
     }
 }
@@ -191,7 +191,7 @@ impl Busy {
 }
 
 impl Committer for Busy {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         self.proposals.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             self.others_commit().await?;
@@ -199,7 +199,7 @@ impl Committer for Busy {
         })
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         Box::pin(async move {
             self.others_commit().await?;
             self.location.read_commit(version).await

@@ -48,8 +48,8 @@ async fn after_its_deadline_no_version_is_tried() -> Result<()> {
     // A lost version costs a put and a read, and from the third on a pause.
     for (deadline, text, most) in [
         (Duration::ZERO, "before the commit was proposed", 0),
-        (LATENCY * 2, "another writer had won a version", 1),
-        (LATENCY * 10, "versions in a row", 5),
+        (LATENCY * 2, "another writer had committed a version", 1),
+        (LATENCY * 10, "consecutive versions", 5),
     ] {
         let (table, snapshot) = made(WINNERS).await?;
         let error = append_until(&snapshot, Some(deadline))
@@ -59,7 +59,9 @@ async fn after_its_deadline_no_version_is_tried() -> Result<()> {
         assert!(error.to_string().contains("the deadline passed"), "{error}");
         assert!(error.to_string().contains(text), "{error}");
         assert!(
-            error.hint_text().is_some_and(|hint| hint.contains("more time")),
+            error
+                .hint_text()
+                .is_some_and(|hint| hint.contains("later deadline")),
             "{error}"
         );
         let puts = table.scripted().report().count(RequestKind::Put);
@@ -77,7 +79,7 @@ async fn after_its_deadline_no_version_is_tried() -> Result<()> {
 
 /// A proposal that may still succeed is not reported as a conflict, however late it is.
 #[tokio::test(start_paused = true)]
-async fn what_is_not_known_stays_so_after_the_deadline() -> Result<()> {
+async fn an_unknown_outcome_remains_unknown_after_the_deadline() -> Result<()> {
     let (table, snapshot) = made(0).await?;
     let lost = Rule::new(Fault::RequestLost).of(&[RequestKind::Put]);
     table.scripted().fail(lost);

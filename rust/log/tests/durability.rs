@@ -106,7 +106,7 @@ async fn new_folders_that_cannot_be_synced_are_reported() -> Result<()> {
 
 /// If the bytes cannot be synced, there is no commit and no remaining file.
 #[tokio::test]
-async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
+async fn a_file_that_cannot_be_synced_is_not_committed() -> Result<()> {
     for step in [Step::Create, Step::Write, Step::Sync] {
         for kind in [IoKind::Other, IoKind::StorageFull] {
             let files = RecordedFiles::default();
@@ -131,7 +131,7 @@ async fn what_cannot_be_synced_is_not_committed() -> Result<()> {
 /// Once linked, the version is committed, whatever fails then. If the folder could not be synced the outcome reports
 /// it: the name may not survive a power failure.
 #[tokio::test]
-async fn what_is_linked_is_committed() -> Result<()> {
+async fn a_linked_commit_file_is_committed() -> Result<()> {
     for step in [Step::Remove, Step::SyncFolder] {
         let files = RecordedFiles::default();
         let (_folder, _, committer) = table(&files).await?;

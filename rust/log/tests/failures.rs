@@ -148,7 +148,7 @@ async fn a_body_that_is_too_long_is_not_taken_for_the_file() -> Result<()> {
 
 /// Whichever response is an hour late, the table is the same.
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_takes_its_time_is_as_good() -> Result<()> {
+async fn a_slow_response_is_accepted() -> Result<()> {
     opens_meet(&[Fault::Slow]).await?;
     refreshes_meet(&[Fault::Slow]).await?;
     statistics_meet(&[Fault::Slow]).await
@@ -229,7 +229,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn an_open_that_meets_a_fault_gives_no_other_table() -> Result<()> {
+async fn an_open_with_a_fault_never_changes_the_result() -> Result<()> {
     opens_meet(&LOUD).await
 }
 
@@ -283,12 +283,12 @@ async fn a_piece_of_a_large_commit_that_ends_early_is_not_taken_for_the_piece() 
 
 /// A failing refresh leaves the snapshot unchanged, and the next one succeeds.
 #[tokio::test]
-async fn a_refresh_that_meets_a_fault_gives_no_other_table() -> Result<()> {
+async fn a_refresh_with_a_fault_never_changes_the_result() -> Result<()> {
     refreshes_meet(&LOUD).await
 }
 
 #[tokio::test]
-async fn a_refresh_out_of_a_body_that_ends_early_gives_no_other_table() -> Result<()> {
+async fn a_refresh_from_a_truncated_body_never_changes_the_result() -> Result<()> {
     refreshes_meet(&[Fault::Truncated]).await
 }
 

@@ -121,7 +121,7 @@ async fn a_part_that_is_listed_twice_represents_no_other() -> Result<()> {
 
 /// A listing without new names gives a complete older version; one without old names gives an error.
 #[tokio::test]
-async fn a_stale_listing_gives_an_older_version_or_an_error() -> Result<()> {
+async fn a_stale_listing_returns_an_older_version_or_an_error() -> Result<()> {
     for layout in LAYOUTS {
         for cleanup in [None, Some(LastCommit::Deleted)] {
             let table = table(layout, cleanup).await?;
@@ -154,7 +154,7 @@ async fn a_stale_listing_gives_an_older_version_or_an_error() -> Result<()> {
 
 /// A refresh never returns an older version, even if the listing is older or empty.
 #[tokio::test]
-async fn a_refresh_never_goes_back() -> Result<()> {
+async fn a_refresh_never_returns_an_older_version() -> Result<()> {
     for layout in LAYOUTS {
         for cleanup in [None, Some(LastCommit::Deleted)] {
             for appended in [0, 1, 2] {

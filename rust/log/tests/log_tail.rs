@@ -78,7 +78,7 @@ async fn ratified_commits_follow_the_published_ones() -> Result<()> {
 /// catalog:reader-requirements-for-catalog-managed-tables.4,
 /// catalog:reader-requirements-for-catalog-managed-tables.5
 #[tokio::test]
-async fn what_the_catalog_has_not_ratified_is_not_a_part_of_the_table() -> Result<()> {
+async fn unratified_commits_are_no_part_of_the_table() -> Result<()> {
     let (mut table, staged) = table().await?;
     // Another writer put commits that the catalog does not know; for version 2 the catalog is authoritative.
     table.commit(vec![add("usurper", None)]).await?;

@@ -11,7 +11,7 @@ use deltaic_testkit::own_commits::{a_new_table, an_append, append, without_maint
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Reset, Silence, Status};
 use deltaic_testkit::scripted_network::{ScriptedNetwork, Trouble};
-use deltaic_testkit::secrets::tells_no_secret;
+use deltaic_testkit::secrets::reveals_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 
 /// Default number of retries.
@@ -34,7 +34,7 @@ async fn append_to(snapshot: &Snapshot) -> Result<Committed> {
 }
 
 fn assert_store_failed(error: &Error, how: &str) {
-    tells_no_secret(error);
+    reveals_no_secret(error);
     assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
     assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
 }
@@ -161,7 +161,7 @@ async fn a_store_that_never_answers_a_put_is_given_up() -> Result<()> {
             let before = network.objects();
             network.meets(Trouble::new(mishap, "PUT", COMMIT));
             let error = append_to(&snapshot).await.expect_err(&how);
-            tells_no_secret(&error);
+            reveals_no_secret(&error);
             assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
             let puts = network.attempts("PUT", COMMIT).len();
             assert!(puts <= 10 * (RETRIES + 1), "{how}: {puts} puts");
@@ -184,7 +184,7 @@ async fn an_outcome_that_cannot_be_learnt_is_reported() -> Result<()> {
             network.meets(Trouble::new(mishap, "PUT", COMMIT).requests(0..1).done());
             network.meets(Trouble::new(mishap, "GET", COMMIT));
             let error = append_to(&snapshot).await.expect_err(&how);
-            tells_no_secret(&error);
+            reveals_no_secret(&error);
             assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
             network.heal();
             assert_eq!(snapshot.refresh().await?.version().as_i64(), 1, "{how}");

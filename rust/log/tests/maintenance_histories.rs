@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use deltaic_log::Snapshot;
-use deltaic_log::checksum::{Made, checksum_of};
+use deltaic_log::checksum::{Created, checksum_of};
 use deltaic_log::transaction::Proposal;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove, Txn};
@@ -230,7 +230,7 @@ async fn every_checksum_is_a_full_count(has_times: bool, commits: &[Vec<Step>]) 
         let committed = transaction.commit().await?;
         let post_commit = committed.post_commit;
         assert!(post_commit.failures.is_empty(), "{:?}", post_commit.failures);
-        assert_eq!(post_commit.checksum, Some(Made::Now));
+        assert_eq!(post_commit.checksum, Some(Created::Now));
         let anew = table.open().await?;
         assert!(anew.warnings().is_empty(), "{:?}", anew.warnings());
         assert_eq!(anew.version(), committed.version);

@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_of_the_log_stays_on_its_store(path in prop_oneof![uri(), any::<String>()]) {
+    fn log_paths_remain_on_their_store(path in prop_oneof![uri(), any::<String>()]) {
         let options: BTreeMap<_, _> = [("aws_region".to_owned(), "here".to_owned())].into();
         let table = TableLocation::with_options("s3://b/t", StorageOptions::from(options), Vec::new())
             .expect("a place");

@@ -1,6 +1,6 @@
 //! Post-commit maintenance of our commits: the version's checksum, and a checkpoint when due.
 
-use deltaic_log::checksum::Made;
+use deltaic_log::checksum::Created;
 use deltaic_log::post_commit::{OwnCommit, PostCommitPolicy, run_post_commit};
 use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_protocol::{Error, Result, Version};
@@ -48,7 +48,7 @@ async fn checkpoints_come_at_the_interval_and_checksums_with_each_commit() -> Re
                 "{:?}",
                 post_commit.left_to_others
             );
-            assert_eq!(post_commit.checksum, Some(Made::Now));
+            assert_eq!(post_commit.checksum, Some(Created::Now));
             let checkpoint = post_commit
                 .checkpoint
                 .map(|checkpoint| checkpoint.version.as_i64());
@@ -151,7 +151,7 @@ async fn a_commit_after_winning_commits_is_counted_with_them() -> Result<()> {
 ///
 /// protocol: checkpoints.4, version-checksum-file-schema.1
 #[tokio::test]
-async fn what_is_written_is_of_the_commit_and_not_of_a_newer_one() -> Result<()> {
+async fn maintenance_writes_files_of_the_committed_version() -> Result<()> {
     let mut table = TableBuilder::with_properties(&json!({"delta.checkpointInterval": "4"}), 4).await?;
     let before = table.open_at(3).await?;
     let bytes = table.location().read(&format!("_delta_log/{:020}.json", 4)).await;

@@ -227,7 +227,7 @@ async fn later_commits_make_up_for_what_is_missing() -> Result<()> {
 
 /// A panic after a commit is reported like any other failure: the commit succeeded.
 #[tokio::test]
-async fn what_breaks_off_after_a_commit_is_reported() -> Result<()> {
+async fn a_failure_after_a_commit_is_reported() -> Result<()> {
     let mut table = TableBuilder::new();
     table.commit(TableBuilder::first_actions()).await?;
     let read = table.open().await?;

@@ -160,7 +160,7 @@ async fn an_append_requests_one_put_more() -> Result<()> {
 
 /// A table with unsupported features is left to other writers, without a warning after each commit.
 #[tokio::test]
-async fn what_is_not_ours_to_retain_is_left_alone() -> Result<()> {
+async fn unrelated_files_are_not_deleted() -> Result<()> {
     for (features, left) in [
         (json!(["fromTheFuture"]), 2),
         (json!(["redirectWriterOnly-preview"]), 2),
@@ -247,7 +247,7 @@ async fn a_property_that_cannot_be_read_is_reported() -> Result<()> {
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
-async fn what_has_expired_goes_after_a_checkpoint() -> Result<()> {
+async fn expired_files_are_deleted_after_a_checkpoint() -> Result<()> {
     for (is_enabled, checkpoint, oldest) in [(true, true, 2), (false, true, 0), (true, false, 0)] {
         let mut table = TableBuilder::new();
         let mut first = TableBuilder::first_actions();

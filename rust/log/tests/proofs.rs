@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use deltaic_log::Snapshot;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowProof, alter};
-use deltaic_protocol::change::{Moment, Precondition, TableChange, change, preconditions};
+use deltaic_log::transaction::{CommitOptions, IsolationLevel, Proved, RowVerifier, alter};
+use deltaic_protocol::change::{ChangeContext, Precondition, TableChange, change, preconditions};
 use deltaic_protocol::features::Traces;
 use deltaic_protocol::schema::ColumnName;
 use deltaic_protocol::{Conflict, ErrorKind, Result};
@@ -21,7 +21,7 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
 /// A check of rows that always succeeds.
 struct Right;
 
-impl RowProof for Right {
+impl RowVerifier for Right {
     fn rows_satisfy<'a>(&'a self, _: &'a Snapshot, _: &'a str, _: &'a str) -> Proved<'a> {
         Box::pin(async { Ok(()) })
     }
@@ -168,14 +168,14 @@ async fn every_precondition_has_a_case() -> Result<()> {
         let (_, snapshot) = table(&case, None).await?;
         let before = snapshot.configuration().clone();
         let mut new_id = || "id".to_owned();
-        let mut moment = Moment {
+        let mut context = ChangeContext {
             version: snapshot.version().next()?,
             timestamp_ms: 1,
             new_id: &mut new_id,
         };
         let mut after = before.clone();
         for one in &case.changes {
-            after = change(&after, one, &mut moment)?;
+            after = change(&after, one, &mut context)?;
         }
         let owed = preconditions(&before, &after)?;
         assert!(!owed.is_empty(), "{}", case.name);
@@ -195,7 +195,7 @@ async fn every_precondition_has_a_case() -> Result<()> {
 
 /// protocol: check-constraints.9, check-constraints.10, row-ids.4
 #[tokio::test]
-async fn no_isolation_level_lets_a_file_pass_that_was_not_verified() -> Result<()> {
+async fn an_unverified_file_conflicts_at_every_isolation_level() -> Result<()> {
     let levels = [
         None,
         Some(IsolationLevel::Serializable),
@@ -227,7 +227,7 @@ async fn no_isolation_level_lets_a_file_pass_that_was_not_verified() -> Result<(
 
 /// Without a precondition on files the user's isolation level applies.
 #[tokio::test]
-async fn what_requests_nothing_of_files_passes_over_them() -> Result<()> {
+async fn a_read_without_files_skips_them() -> Result<()> {
     for isolation in [None, Some(IsolationLevel::SnapshotIsolation)] {
         let case = Case {
             changes: vec![TableChange::SetName(Some("n".to_owned()))],

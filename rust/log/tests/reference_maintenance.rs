@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use deltaic_log::Snapshot;
 use deltaic_log::check::{OlderNames, Progress, Severity, check_log};
-use deltaic_log::checksum::{FilesBefore, Made, checksum_after, checksum_of, keep_checksum};
+use deltaic_log::checksum::{Created, FilesBefore, checksum_after, checksum_of, write_missing_checksum};
 use deltaic_log::cleanup::clean_up;
 use deltaic_log::compaction::{Compacted, compact};
 use deltaic_log::decode::commits::{MAX_LINE_BYTES, decode_commit};
@@ -18,7 +18,7 @@ use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::reference_logs::{copy_log, reference_tables};
 
 const DAY_MS: i64 = 86_400_000;
@@ -235,7 +235,7 @@ fn alike(mut ours: VersionChecksum, mut theirs: VersionChecksum) -> (VersionChec
 ///
 /// protocol: state-validation-writer-requirements.2
 #[test]
-fn checksums_are_gone_on_with_over_the_logs_of_others() {
+fn checksums_of_other_writers_are_extended() {
     let tables = on_every_log(|name, location| async move {
         let newest = open(&location, None).await?;
         let commits: Vec<Arc<LogFile>> = newest
@@ -298,11 +298,11 @@ fn maintenance_does_not_change_the_state_of_a_table() {
             if faults_before.contains_key("FOREIGN_CHECKPOINT") {
                 return Ok(false);
             }
-            if let Ok(Made::Now) = keep_checksum(&snapshot, now_ms()).await {
+            if let Ok(Created::Now) = write_missing_checksum(&snapshot, now_ms()).await {
                 add(0);
             }
             if let Some(written) = compact_most(&snapshot).await? {
-                assert!(written.bytes > 0 || written.made == Made::Before, "{name}");
+                assert!(written.bytes > 0 || written.made == Created::Before, "{name}");
                 add(1);
                 let through = open(&location, None).await?;
                 let is_new = |warning: &&String| !snapshot.warnings().contains(warning);

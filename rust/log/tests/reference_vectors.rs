@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, parse_frame};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorLocation, parse_frame};
 use deltaic_testkit::reference_logs::reference_tables;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn descriptors(log: &Path) -> Vec<(Descriptor, Option<u64>)> {
 
 /// Every vector can be read, and deletes as many rows as the log says, all within the file.
 #[test]
-fn what_others_wrote_is_read() {
+fn checksums_of_other_writers_are_read() {
     let Some(tables) = reference_tables() else {
         return;
     };
@@ -60,11 +60,11 @@ fn what_others_wrote_is_read() {
                 continue;
             }
             let bitmap = match descriptor.validate().expect(&at) {
-                Place::Inline(_) => {
+                VectorLocation::Inline(_) => {
                     inline += 1;
                     descriptor.decode_inline().expect(&at).expect(&at)
                 }
-                Place::File(path) => {
+                VectorLocation::File(path) => {
                     let file = fs::read(table.join(path.as_ref())).expect(&at);
                     in_files += 1;
                     descriptor

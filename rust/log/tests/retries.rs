@@ -13,7 +13,7 @@ use deltaic_storage::TableLocation;
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{BreaksOff, Long, Short, Silence, Status};
 use deltaic_testkit::scripted_network::{Attempt, Mishap, ScriptedNetwork, Trouble};
-use deltaic_testkit::secrets::tells_no_secret;
+use deltaic_testkit::secrets::reveals_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
 /// Permanent faults.
@@ -65,13 +65,13 @@ fn pauses(attempts: &[Attempt], how: &str) -> Vec<Duration> {
 }
 
 fn assert_store_failed(error: &Error, how: &str) {
-    tells_no_secret(error);
+    reveals_no_secret(error);
     assert_eq!(error.kind(), ErrorKind::StorageError, "{how}: {error}");
     assert!(error.hint_text().is_some(), "{how}: no hint: {error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_pass_is_requested_again_as_often_as_reported_and_no_longer() -> Result<()> {
+async fn failed_requests_are_retried_up_to_the_configured_number() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             for (retries, expected) in [("", RETRIES), ("0", 0), ("1", 1), ("40", 40)] {
@@ -98,7 +98,7 @@ async fn what_does_not_pass_is_requested_again_as_often_as_reported_and_no_longe
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_no_time_is_given_nothing_is_requested_again() -> Result<()> {
+async fn without_a_timeout_nothing_is_retried() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             let how = format!("{}, {mishap:?}", service.0);
@@ -112,7 +112,7 @@ async fn where_no_time_is_given_nothing_is_requested_again() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_time_does_not_mend_is_requested_once() -> Result<()> {
+async fn permanent_failures_are_not_retried() -> Result<()> {
     for service in SERVICES {
         for mishap in STAYS {
             for request in [LIST, "_delta_log/00000000000000000000.json"] {
@@ -120,7 +120,7 @@ async fn what_time_does_not_mend_is_requested_once() -> Result<()> {
                 let (network, location) = table(service, &[])?;
                 network.meets(Trouble::new(mishap, "GET", request));
                 let error = open(&location).await.expect_err(&how);
-                tells_no_secret(&error);
+                reveals_no_secret(&error);
                 // A listed but missing file may be damage of the log.
                 let is_absent =
                     mishap == Status(404, "NoSuchBucket") && error.kind() == ErrorKind::CorruptLog;
@@ -135,7 +135,7 @@ async fn what_time_does_not_mend_is_requested_once() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_in_time_is_not_noticed() -> Result<()> {
+async fn requests_that_finish_in_time_are_not_retried() -> Result<()> {
     for service in SERVICES {
         for mishap in MAY_PASS {
             for request in [LIST, COMMIT, "_last_checkpoint"] {

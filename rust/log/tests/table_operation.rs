@@ -14,7 +14,7 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::features::ensure_removable;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use deltaic_storage::clock::Deadline;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::table_builder::{TableBuilder, add, remove};
 use futures::TryStreamExt;
 use serde_json::Value;

@@ -55,7 +55,7 @@ fn txn(version: i64) -> Value {
 
 /// protocol: transaction-identifiers.1, transaction-identifiers.2, transaction-identifiers.3
 #[tokio::test]
-async fn what_an_application_has_done_is_not_done_again() -> Result<()> {
+async fn a_committed_app_transaction_is_skipped() -> Result<()> {
     let (table, snapshot) = table(&[], json!({})).await?;
     let first = append(&snapshot, &an_append(&[("a", 1)], Some(("app", 7)))).await?;
     assert!(!first.skipped);

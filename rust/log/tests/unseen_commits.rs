@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{Committed, Operation, Transaction, UserInfo};
@@ -19,7 +19,7 @@ use deltaic_testkit::own_commits::{self, Append, append, commit_to};
 use deltaic_testkit::remote_table::{MAY_PASS, SERVICES, Service, put_commit, remote_place};
 use deltaic_testkit::scripted_network::Mishap::{Closed, Reset, Status};
 use deltaic_testkit::scripted_network::{Mishap, ScriptedNetwork, Trouble};
-use deltaic_testkit::secrets::tells_no_secret;
+use deltaic_testkit::secrets::reveals_no_secret;
 use deltaic_testkit::table_builder::{TableBuilder, add};
 
 const FIRST: &str = "_delta_log/00000000000000000000.json";
@@ -144,7 +144,7 @@ async fn a_put_that_is_refused_when_it_is_made_again_may_remain() -> Result<()> 
                             "{how}"
                         ),
                         Err(error) => {
-                            tells_no_secret(&error);
+                            reveals_no_secret(&error);
                             assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
                             assert!(reads_fail || !is_done, "{how}: {error}");
                         }
@@ -230,7 +230,7 @@ async fn a_taken_version_that_is_not_to_be_observed_is_read_again() -> Result<()
             let outcome = append_to(&snapshot).await;
             if unseen == usize::MAX {
                 let error = outcome.expect_err(&how);
-                tells_no_secret(&error);
+                reveals_no_secret(&error);
                 assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
             } else {
                 assert_eq!(outcome?.version.as_i64(), 1, "{how}");
@@ -307,12 +307,12 @@ impl Damaging {
 }
 
 impl Committer for Damaging {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         self.hold(commit);
         Box::pin(async move { Ok((self.outcome)(version)) })
     }
 
-    fn read_commit(&self, _: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, _: Version) -> BoxedFuture<'_, Option<Bytes>> {
         Box::pin(async { Ok(self.commit.get().cloned()) })
     }
 }

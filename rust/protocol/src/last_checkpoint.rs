@@ -52,10 +52,10 @@ pub fn parse_hint(text: &str) -> Result<Version, String> {
             serde_json::from_str(given.get()).map_err(|_| "its checksum is not text".to_owned())?;
         if !accepted.iter().any(|sum| given.eq_ignore_ascii_case(sum)) {
             let [right, _] = accepted;
-            return Err(format!("its checksum is {given}, and {right} would be right"));
+            return Err(format!("its checksum is {given}, but its content has {right}"));
         }
     }
-    let version = member("version").ok_or("it holds no version")?.get();
+    let version = member("version").ok_or("it contains no version")?.get();
     let number: i64 = version.parse().map_err(|_| format!("its version is {version}"))?;
     Version::try_new(number).map_err(|_| format!("its version is {version}"))
 }

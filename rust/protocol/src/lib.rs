@@ -19,6 +19,7 @@
 
 pub mod actions;
 pub mod change;
+mod change_context;
 pub mod checksum;
 pub mod clustering;
 pub mod column_mapping;
@@ -33,7 +34,6 @@ pub mod in_commit_timestamp;
 mod json_string;
 pub mod last_checkpoint;
 pub mod log_path;
-mod moment;
 pub mod partition;
 pub mod path_encoding;
 pub mod properties;

@@ -107,11 +107,11 @@ pub fn unreadable_texts(column: &StructField, partition_values: &MapArray) -> Bo
                 match known.get(text) {
                     Some(known) => *known,
                     None => {
-                        let judged = parse_value(column, Some(text)).is_err();
+                        let checked = parse_value(column, Some(text)).is_err();
                         if known.len() < 4096 {
-                            known.insert(text, judged);
+                            known.insert(text, checked);
                         }
-                        judged
+                        checked
                     }
                 }
             }

@@ -236,7 +236,7 @@ mod tests {
         /// Serialized maps have no duplicate keys, so they are accepted; they are rejected after the
         /// first member is duplicated.
         #[test]
-        fn what_a_map_states_is_strict(value in value(), pretty in any::<bool>()) {
+        fn maps_are_parsed_strictly(value in value(), pretty in any::<bool>()) {
             let write = |value: &Value| {
                 if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) }
             };

@@ -281,7 +281,7 @@ mod tests {
 
     /// protocol: domain-metadata.3, writer-requirements-for-domain-metadata.1
     #[test]
-    fn what_changed_becomes_actions_and_what_is_gone_retains_its_configuration() {
+    fn changed_domains_become_actions_and_removed_ones_retain_their_configuration() {
         let before = table();
         assert!(before.actions_since(&before).is_empty());
         let tombstone = DomainMetadata {

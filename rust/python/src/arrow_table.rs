@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::capsule::{export_schema, export_stream};
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -34,7 +34,7 @@ impl ArrowTable {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Answer<Bound<'py, PyCapsule>> {
+    ) -> CallResult<Bound<'py, PyCapsule>> {
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
         guarded(|| export_stream(py, Box::new(reader), requested_schema))
@@ -56,7 +56,7 @@ impl ArrowSchema {
             .collect()
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| export_schema(py, &self.0))
     }
 }

@@ -16,23 +16,23 @@ use pyo3::types::PyCapsule;
 
 use crate::capsule::export_stream;
 use crate::diagnostics::{deliver, has_records};
-use crate::error::{Answer, Raised};
+use crate::error::{CallResult, Raised};
 use crate::fault::guarded;
-use crate::runtime::{SIGNALS, attached, look_around, runtime};
+use crate::runtime::{SIGNALS, attached, poll_python, runtime};
 
 const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan again";
 const OF_A_PARENT: &str = "this iterator was created before the fork and belongs to the parent process: start a new scan in this process";
 
 /// A stream and the process that started it. Its reads run on threads of that process: in a child of `fork` they never
 /// progress, and dropping the stream could block on one of them.
-struct Held {
+struct OwnedStream {
     process: u32,
     stream: Option<BatchStream>,
     /// The error that follows the batches returned last.
     failure: Option<Error>,
 }
 
-impl Held {
+impl OwnedStream {
     fn new(stream: BatchStream) -> Self {
         Self {
             process: std::process::id(),
@@ -42,7 +42,7 @@ impl Held {
     }
 
     /// Returns the next batch and the batches after it that are ready. Checks for Ctrl-C while it waits.
-    fn next_batches(&mut self) -> Answer<Vec<RecordBatch>> {
+    fn next_batches(&mut self) -> CallResult<Vec<RecordBatch>> {
         let mut batches = Vec::new();
         let mut bytes = 0;
         loop {
@@ -83,24 +83,24 @@ impl Held {
 }
 
 /// Blocks this thread until the next batch. No other thread drives the stream.
-fn wait_for(stream: &mut BatchStream, looks: bool) -> Answer<Option<Result<RecordBatch>>> {
+fn wait_for(stream: &mut BatchStream, looks: bool) -> CallResult<Option<Result<RecordBatch>>> {
     let runtime = runtime()?;
     loop {
         let next = runtime.block_on(async { tokio::time::timeout(SIGNALS, stream.next()).await });
         match next {
             Ok(next) => {
                 if looks && has_records() {
-                    attached(look_around)?;
+                    attached(poll_python)?;
                 }
                 return Ok(next);
             }
-            Err(_) if looks => attached(look_around)?,
+            Err(_) if looks => attached(poll_python)?,
             Err(_) => {}
         }
     }
 }
 
-impl Drop for Held {
+impl Drop for OwnedStream {
     fn drop(&mut self) {
         let stream = self.stream.take();
         if self.is_inherited() {
@@ -121,27 +121,27 @@ impl Drop for Held {
 /// A stream of batches as a blocking reader, for the Arrow C stream interface.
 pub(crate) struct Blocking {
     schema: SchemaRef,
-    held: Held,
+    held: OwnedStream,
     /// The main thread, if the stream was requested on it: only the main thread sees Ctrl-C.
     main: Option<ThreadId>,
     interrupted: bool,
 }
 
 impl Blocking {
-    pub(crate) fn new(py: Python<'_>, schema: SchemaRef, stream: BatchStream) -> Answer<Self> {
+    pub(crate) fn new(py: Python<'_>, schema: SchemaRef, stream: BatchStream) -> CallResult<Self> {
         let threading = py.import("threading")?;
         let is_main = threading
             .call_method0("current_thread")?
             .is(threading.call_method0("main_thread")?);
         Ok(Self {
             schema,
-            held: Held::new(stream),
+            held: OwnedStream::new(stream),
             main: is_main.then(|| std::thread::current().id()),
             interrupted: false,
         })
     }
 
-    fn next_batch(&mut self) -> Answer<Option<std::result::Result<RecordBatch, ArrowError>>> {
+    fn next_batch(&mut self) -> CallResult<Option<std::result::Result<RecordBatch, ArrowError>>> {
         let looks = self.main == Some(std::thread::current().id());
         let Some(stream) = &mut self.held.stream else {
             return Ok(None);
@@ -213,7 +213,7 @@ pub(crate) struct BatchReader {
 
 /// The state of a reader. The stream is taken out during a wait, so that no lock is held.
 enum Reading {
-    Ready(Held),
+    Ready(OwnedStream),
     /// A wait is in progress or was interrupted; the position in the stream is unknown.
     Taken,
     Done,
@@ -223,7 +223,7 @@ impl BatchReader {
     pub(crate) fn new(stream: BatchStream) -> Self {
         Self {
             process: std::process::id(),
-            state: Mutex::new(Reading::Ready(Held::new(stream))),
+            state: Mutex::new(Reading::Ready(OwnedStream::new(stream))),
         }
     }
 
@@ -241,7 +241,7 @@ impl BatchReader {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> Answer<Option<Batches>> {
+    fn __next__(&self, py: Python<'_>) -> CallResult<Option<Batches>> {
         // Checked before locking: a child may have inherited the lock in its locked state.
         if self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(OF_A_PARENT).into());
@@ -288,7 +288,7 @@ impl Batches {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Answer<Bound<'py, PyCapsule>> {
+    ) -> CallResult<Bound<'py, PyCapsule>> {
         let schema = self
             .0
             .first()

@@ -12,9 +12,9 @@ use pyo3::prelude::*;
 use tokio::sync::{Mutex, oneshot};
 
 use crate::diagnostics::deliver;
-use crate::error::{Answer, Raised};
+use crate::error::{CallResult, Raised};
 use crate::fault::guarded;
-use crate::runtime::{Event, Work, attached, look_around, of_a_parent};
+use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 
@@ -34,7 +34,7 @@ pub(crate) fn run_with_function(
     operation: Operation,
     max_attempts: usize,
     options: CommitOptions,
-) -> Answer<Option<Committed>> {
+) -> CallResult<Option<Committed>> {
     let policy = RunPolicy {
         max_attempts,
         deadline: options.deadline,
@@ -60,7 +60,7 @@ pub(crate) fn run_with_function(
             };
             run_transaction(snapshot, operation, options, policy, &mut stage).await
         })?;
-        let waited = py.detach(move || -> Answer<deltaic_protocol::Result<_>> {
+        let waited = py.detach(move || -> CallResult<deltaic_protocol::Result<_>> {
             let mut raised: Option<PyErr> = None;
             loop {
                 match work.next()? {
@@ -81,7 +81,7 @@ pub(crate) fn run_with_function(
                             Err(error) => raised = Some(error),
                         }
                     }
-                    None => attached(look_around)?,
+                    None => attached(poll_python)?,
                 }
             }
         });

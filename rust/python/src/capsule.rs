@@ -23,7 +23,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 
 use c_data::Stream;
@@ -75,7 +75,7 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
     }
 }
 
-fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
+fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer = capsule
@@ -110,7 +110,7 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> Answer<BatchesIn> {
     Err(not_arrow(&object, "__arrow_c_stream__").into())
 }
 
-fn rows(source: Source, field: &Field) -> Answer<BatchesIn> {
+fn rows(source: Source, field: &Field) -> CallResult<BatchesIn> {
     let rows = Rows::new(source, field)
         .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
     Ok(BatchesIn(Box::new(rows)))
@@ -128,17 +128,17 @@ fn not_arrow(object: &Borrowed<'_, '_, PyAny>, method: &str) -> PyErr {
         .name()
         .map_or_else(|_| "this".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!(
-        "{type_name} holds no Arrow data: an object with {method} is expected"
+        "{type_name} contains no Arrow data: an object with {method} is expected"
     ))
 }
 
-fn import_field(capsule: &Bound<'_, PyCapsule>) -> Answer<Field> {
+fn import_field(capsule: &Bound<'_, PyCapsule>) -> CallResult<Field> {
     let pointer = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
     // SAFETY: the name guarantees the type of the pointer; it is only read, while the capsule is alive.
     Ok(c_data::field(unsafe { pointer.as_ref() })?)
 }
 
-fn import_schema(capsule: &Bound<'_, PyCapsule>) -> Answer<Schema> {
+fn import_schema(capsule: &Bound<'_, PyCapsule>) -> CallResult<Schema> {
     let field = import_field(capsule)?;
     let DataType::Struct(fields) = field.data_type() else {
         return Err(PyTypeError::new_err(format!(
@@ -185,7 +185,7 @@ impl Drop for Guarded {
 }
 
 /// Exports a schema as a PyCapsule.
-pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> Answer<Bound<'py, PyCapsule>> {
+pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &Schema) -> CallResult<Bound<'py, PyCapsule>> {
     let exported = FFI_ArrowSchema::try_from(schema).map_err(cannot_leave)?;
     Ok(PyCapsule::new_with_value(py, exported, SCHEMA)?)
 }
@@ -195,7 +195,7 @@ pub(crate) fn export_stream<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,
     requested: Option<Bound<'py, PyCapsule>>,
-) -> Answer<Bound<'py, PyCapsule>> {
+) -> CallResult<Bound<'py, PyCapsule>> {
     let reader = match requested {
         None => reader,
         Some(capsule) => cast_reader(reader, import_schema(&capsule)?),

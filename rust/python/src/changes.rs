@@ -13,7 +13,7 @@ use pyo3::types::PyCapsule;
 
 use crate::batches::{BatchReader, Blocking};
 use crate::capsule::export_stream;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::scan::ScanTask;
@@ -34,7 +34,7 @@ impl End {
 }
 
 /// The options of a range of versions.
-pub(crate) struct Question {
+pub(crate) struct ChangesRequest {
     pub first: End,
     pub last: Option<End>,
     pub columns: Option<Vec<String>>,
@@ -45,7 +45,7 @@ pub(crate) struct Question {
 /// Plans the changes of a range.
 pub(crate) async fn plan(
     location: Arc<TableLocation>,
-    question: Question,
+    question: ChangesRequest,
     load: LoadOptions,
 ) -> Result<changes::Changes> {
     let first = match question.first {
@@ -92,7 +92,7 @@ impl Changes {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Answer<Bound<'py, PyCapsule>> {
+    ) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| {
             let schema = Arc::new(self.0.schema().to_arrow()?);
             let reader = Blocking::new(py, schema, stream_changes(&self.0))?;
@@ -100,7 +100,7 @@ impl Changes {
         })
     }
 
-    fn count(&self, py: Python<'_>) -> Answer<i64> {
+    fn count(&self, py: Python<'_>) -> CallResult<i64> {
         let changes = self.0.clone();
         wait(py, async move {
             let mut batches = stream_changes(&changes);
@@ -112,7 +112,7 @@ impl Changes {
         })
     }
 
-    fn tasks(&self) -> Answer<Vec<ScanTask>> {
+    fn tasks(&self) -> CallResult<Vec<ScanTask>> {
         guarded(|| Ok(self.0.tasks()?.into_iter().map(ScanTask).collect()))
     }
 

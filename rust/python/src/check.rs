@@ -9,7 +9,7 @@ use deltaic_storage::TableLocation;
 use deltaic_table::check::{Depth, check};
 use pyo3::prelude::*;
 
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::runtime::wait_telling;
 
 /// Progress is reported at every fourth check for Ctrl-C: five times a second.
@@ -66,7 +66,7 @@ pub(crate) fn run(
     options: LoadOptions,
     depth: Depth,
     progress: Option<&Py<PyAny>>,
-) -> Answer<Report> {
+) -> CallResult<Report> {
     let come = Arc::new(Progress::default());
     let work = {
         let (location, come) = (Arc::clone(location), Arc::clone(&come));
@@ -94,7 +94,7 @@ pub(crate) fn run(
     report(py, location.uri(), examination)
 }
 
-fn report(py: Python<'_>, uri: &str, examination: Examination) -> Answer<Report> {
+fn report(py: Python<'_>, uri: &str, examination: Examination) -> CallResult<Report> {
     let Examination {
         findings, examined, ..
     } = examination;

@@ -5,7 +5,7 @@ use deltaic_protocol::Version;
 use deltaic_table::changes::{self, CommitFilesOptions};
 use pyo3::prelude::*;
 
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::runtime::wait;
 use crate::scan::ScanTask;
 use crate::snapshot::Snapshot;
@@ -31,7 +31,7 @@ impl CommitFiles {
 }
 
 /// The options of a range of commits.
-pub(crate) struct Question<'a> {
+pub(crate) struct CommitFilesRequest<'a> {
     pub first: i64,
     pub last: i64,
     pub rows_as: &'a Snapshot,
@@ -41,7 +41,11 @@ pub(crate) struct Question<'a> {
 }
 
 /// Reads the commits of a range.
-pub(crate) fn read(py: Python<'_>, question: Question<'_>, load: LoadOptions) -> Answer<Vec<CommitFiles>> {
+pub(crate) fn read(
+    py: Python<'_>,
+    question: CommitFilesRequest<'_>,
+    load: LoadOptions,
+) -> CallResult<Vec<CommitFiles>> {
     let options = CommitFilesOptions {
         first: Version::try_new(question.first)?,
         last: Version::try_new(question.last)?,

@@ -30,7 +30,7 @@ impl From<Raised> for PyErr {
 }
 
 /// The result of a function that Python calls.
-pub(crate) type Answer<T> = Result<T, Raised>;
+pub(crate) type CallResult<T> = Result<T, Raised>;
 
 fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     if error.kind() == ErrorKind::InvalidArgument {

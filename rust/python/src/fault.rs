@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
 use deltaic_storage::fault;
 
-use crate::error::Answer;
+use crate::error::CallResult;
 
 /// Records every panic instead of printing a backtrace, which would not help a user.
 pub(crate) fn install_hook() {
@@ -16,6 +16,6 @@ pub(crate) fn install_hook() {
 }
 
 /// Runs the body of a call from Python and converts a panic to an error.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> CallResult<T>) -> CallResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(fault::caught().into()))
 }

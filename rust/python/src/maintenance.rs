@@ -5,14 +5,14 @@ use std::sync::Arc;
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{self, CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::{self, CleanupPlan, Deletion, clean_up_now, plan_cleanup};
-use deltaic_log::compaction::{self, Made, compact};
+use deltaic_log::compaction::{self, Created, compact};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Version;
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::now_ms;
 use pyo3::prelude::*;
 
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::runtime::wait;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
@@ -52,7 +52,7 @@ impl From<compaction::Compacted> for Compacted {
             path: compacted.path,
             actions: compacted.actions,
             size_in_bytes: compacted.bytes,
-            is_new: compacted.made == Made::Now,
+            is_new: compacted.made == Created::Now,
         }
     }
 }
@@ -63,14 +63,14 @@ pub(crate) struct CleanedUp {
     files: Vec<(String, u64, String)>,
     oldest_kept: Option<i64>,
     kept: Option<String>,
-    passed_over: Vec<String>,
+    not_deleted: Vec<String>,
 }
 
 impl CleanedUp {
     fn new<'a>(
         plan: &CleanupPlan,
         deletions: impl IntoIterator<Item = &'a Deletion>,
-        passed_over: Vec<String>,
+        not_deleted: Vec<String>,
     ) -> Self {
         let as_tuple =
             |deletion: &Deletion| (deletion.path.clone(), deletion.bytes, deletion.why.to_string());
@@ -78,7 +78,7 @@ impl CleanedUp {
             files: deletions.into_iter().map(as_tuple).collect(),
             oldest_kept: plan.oldest_kept().map(|version| version.as_i64()),
             kept: plan.kept.as_ref().map(ToString::to_string),
-            passed_over,
+            not_deleted,
         }
     }
 }
@@ -91,7 +91,7 @@ impl From<CleanupPlan> for CleanedUp {
 
 impl From<cleanup::CleanedUp> for CleanedUp {
     fn from(cleaned: cleanup::CleanedUp) -> Self {
-        Self::new(&cleaned.plan, &cleaned.deleted, cleaned.passed_over)
+        Self::new(&cleaned.plan, &cleaned.deleted, cleaned.not_deleted)
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn checkpoint(
     py: Python<'_>,
     location: Arc<TableLocation>,
     load: LoadOptions,
-) -> Answer<CheckpointWritten> {
+) -> CallResult<CheckpointWritten> {
     let written = wait(py, async move {
         let snapshot = Snapshot::load(location, None, load).await?;
         write_checkpoint(&snapshot, &CheckpointOptions::default()).await
@@ -115,7 +115,7 @@ pub(crate) fn compact_log(
     load: LoadOptions,
     start: i64,
     end: Option<i64>,
-) -> Answer<Option<Compacted>> {
+) -> CallResult<Option<Compacted>> {
     let compacted = wait(py, async move {
         let snapshot = Snapshot::load(location, None, load).await?;
         let end = end.map(Version::try_new).transpose()?;
@@ -135,7 +135,7 @@ pub(crate) fn clean_up(
     location: Arc<TableLocation>,
     load: LoadOptions,
     dry_run: bool,
-) -> Answer<CleanedUp> {
+) -> CallResult<CleanedUp> {
     wait(py, async move {
         let snapshot = Snapshot::load(location, None, load).await?;
         if dry_run {

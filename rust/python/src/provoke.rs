@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::arrow_table::ArrowTable;
 use crate::batches::{BatchReader, Blocking};
 use crate::capsule::export_stream;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::{runtime, wait};
 
@@ -32,9 +32,9 @@ pub(crate) fn panics() -> Vec<String> {
 /// batch or the `drop` of a stream, which is an Arrow stream (`next`, `drop`) or read batch by batch (`batches`,
 /// `batches-drop`). `work` does not panic: it computes without yielding until a call with `rest`.
 #[pyfunction]
-pub(crate) fn provoke<'py>(py: Python<'py>, at: &str) -> Answer<Bound<'py, PyAny>> {
+pub(crate) fn provoke<'py>(py: Python<'py>, at: &str) -> CallResult<Bound<'py, PyAny>> {
     match at {
-        "call" => guarded(|| panic!("provoked, with a secret: PlAnTeD") as Answer<()>)?,
+        "call" => guarded(|| panic!("provoked, with a secret: PlAnTeD") as CallResult<()>)?,
         "wait" => wait(py, async { panic!("provoked") as Result<()> })?,
         "task" => {
             let task = runtime()?.spawn(async { panic!("provoked") as () });

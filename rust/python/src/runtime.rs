@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
 use crate::diagnostics::deliver;
-use crate::error::{Answer, Raised, broken};
+use crate::error::{CallResult, Raised, broken};
 use crate::fault::guarded;
 
 /// The runtime of the first process that requested one, with those of its children nested in it.
@@ -34,7 +34,7 @@ struct PerProcess {
 }
 
 impl PerProcess {
-    fn try_new(process: u32) -> Answer<Self> {
+    fn try_new(process: u32) -> CallResult<Self> {
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.enable_all().thread_name("deltaic").build();
         Ok(Self {
@@ -57,7 +57,7 @@ pub(crate) fn of_a_parent() -> Raised {
 pub(crate) const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Returns the runtime of this process; creates it on first use.
-pub(crate) fn runtime() -> Answer<&'static Runtime> {
+pub(crate) fn runtime() -> CallResult<&'static Runtime> {
     let process = std::process::id();
     let mut at = match FIRST.get() {
         Some(first) => first,
@@ -97,7 +97,7 @@ pub(crate) struct Work<T, Q> {
 
 impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
     /// Starts work that may send requests; a panic in it becomes an error.
-    pub(crate) fn begin<F>(work: impl FnOnce(SyncSender<Event<T, Q>>) -> F) -> Answer<Self>
+    pub(crate) fn begin<F>(work: impl FnOnce(SyncSender<Event<T, Q>>) -> F) -> CallResult<Self>
     where
         F: Future<Output = Result<T>> + Send + 'static,
     {
@@ -116,7 +116,7 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
     }
 
     /// Waits for the next event; `None` if none arrived within [`SIGNALS`].
-    pub(crate) fn next(&self) -> Answer<Option<Event<T, Q>>> {
+    pub(crate) fn next(&self) -> CallResult<Option<Event<T, Q>>> {
         if self.is_inherited() {
             return Err(of_a_parent());
         }
@@ -157,7 +157,7 @@ impl<T, Q> Drop for Work<T, Q> {
 }
 
 /// Detaches from the interpreter and waits for a future. Ctrl-C ends the wait and cancels the future.
-pub(crate) fn wait<T, F>(py: Python<'_>, future: F) -> Answer<T>
+pub(crate) fn wait<T, F>(py: Python<'_>, future: F) -> CallResult<T>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
@@ -171,21 +171,21 @@ pub(crate) fn wait_telling<T, F>(
     py: Python<'_>,
     future: F,
     mut tell: impl FnMut(Python<'_>) -> PyResult<()> + Send,
-) -> Answer<T>
+) -> CallResult<T>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     guarded(|| {
         let work = Work::<T, ()>::begin(|_| future)?;
-        let waited = py.detach(move || -> Answer<Result<T>> {
+        let waited = py.detach(move || -> CallResult<Result<T>> {
             loop {
                 if let Some(Event::Done(answer)) = work.next()? {
                     return Ok(answer);
                 }
                 attached(|py| {
                     tell(py)?;
-                    look_around(py)
+                    poll_python(py)
                 })?;
             }
         });
@@ -195,7 +195,7 @@ where
 }
 
 /// Does what a waiting thread does from time to time: passes on log records, and checks for Ctrl-C.
-pub(crate) fn look_around(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn poll_python(py: Python<'_>) -> PyResult<()> {
     deliver(py);
     py.check_signals()
 }

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyCapsule};
 
 use crate::batches::{BatchReader, Blocking};
 use crate::capsule::export_stream;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::wait;
 use crate::schema::Schema;
@@ -18,7 +18,7 @@ use crate::schema::Schema;
 pub struct Scan(pub scan::Scan);
 
 impl Scan {
-    fn stream(&self, py: Python<'_>) -> Answer<BatchStream> {
+    fn stream(&self, py: Python<'_>) -> CallResult<BatchStream> {
         let scan = self.0.clone();
         wait(py, async move { stream_scan(&scan).await })
     }
@@ -31,7 +31,7 @@ impl Scan {
         Schema::new(Arc::new(self.0.schema().clone()), None)
     }
 
-    fn batches(&self, py: Python<'_>) -> Answer<BatchReader> {
+    fn batches(&self, py: Python<'_>) -> CallResult<BatchReader> {
         Ok(BatchReader::new(self.stream(py)?))
     }
 
@@ -40,7 +40,7 @@ impl Scan {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Answer<Bound<'py, PyCapsule>> {
+    ) -> CallResult<Bound<'py, PyCapsule>> {
         let stream = self.stream(py)?;
         guarded(|| {
             let reader = Blocking::new(py, Arc::new(self.0.schema().to_arrow()?), stream)?;
@@ -48,18 +48,18 @@ impl Scan {
         })
     }
 
-    fn count(&self, py: Python<'_>) -> Answer<i64> {
+    fn count(&self, py: Python<'_>) -> CallResult<i64> {
         let scan = self.0.clone();
         wait(py, async move { count(&scan).await })
     }
 
-    fn tasks(&self, py: Python<'_>) -> Answer<Vec<ScanTask>> {
+    fn tasks(&self, py: Python<'_>) -> CallResult<Vec<ScanTask>> {
         let scan = self.0.clone();
         let tasks = wait(py, async move { scan.tasks().await })?;
         Ok(tasks.into_iter().map(ScanTask).collect())
     }
 
-    fn explain(&self, py: Python<'_>) -> Answer<String> {
+    fn explain(&self, py: Python<'_>) -> CallResult<String> {
         let scan = self.0.clone();
         wait(py, async move { scan.explain().await })
     }
@@ -81,7 +81,7 @@ impl ScanTask {
     }
 
     #[getter]
-    fn predicate(&self) -> Answer<Option<String>> {
+    fn predicate(&self) -> CallResult<Option<String>> {
         guarded(|| Ok(self.0.predicate()?))
     }
 
@@ -99,7 +99,7 @@ impl ScanTask {
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Answer<Bound<'py, PyCapsule>> {
+    ) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| {
             let schema = Arc::new(self.0.schema().to_arrow()?);
             let reader = Blocking::new(py, schema, stream_task(self.0.clone()))?;
@@ -107,12 +107,12 @@ impl ScanTask {
         })
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyBytes>> {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyBytes>> {
         guarded(|| Ok(PyBytes::new(py, &self.0.to_bytes()?)))
     }
 
     #[staticmethod]
-    fn from_bytes(data: &[u8]) -> Answer<Self> {
+    fn from_bytes(data: &[u8]) -> CallResult<Self> {
         guarded(|| Ok(Self(scan::ScanTask::from_bytes(data)?)))
     }
 }

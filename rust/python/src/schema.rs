@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::capsule::export_schema;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -47,7 +47,7 @@ impl Schema {
         hasher.finish()
     }
 
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyCapsule>> {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| export_schema(py, &self.0.to_arrow()?))
     }
 }

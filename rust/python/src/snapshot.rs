@@ -10,7 +10,7 @@ use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
-use crate::error::{Answer, broken};
+use crate::error::{CallResult, broken};
 use crate::fault::guarded;
 use crate::native_scan::NativeScanPlan;
 use crate::predicate::parsed;
@@ -37,7 +37,7 @@ impl Snapshot {
     }
 
     #[getter]
-    fn timestamp_ms(&self, py: Python<'_>) -> Answer<i64> {
+    fn timestamp_ms(&self, py: Python<'_>) -> CallResult<i64> {
         let snapshot = self.snapshot.clone();
         wait(py, async move { timestamp_in_history(&snapshot).await })
     }
@@ -53,12 +53,12 @@ impl Snapshot {
     }
 
     #[getter]
-    fn protocol(&self) -> Answer<String> {
+    fn protocol(&self) -> CallResult<String> {
         serde_json::to_string(self.snapshot.protocol()).map_err(broken)
     }
 
     #[getter]
-    fn metadata(&self) -> Answer<String> {
+    fn metadata(&self) -> CallResult<String> {
         serde_json::to_string(self.snapshot.metadata()).map_err(broken)
     }
 
@@ -68,12 +68,12 @@ impl Snapshot {
     }
 
     #[getter]
-    fn size_in_bytes(&self) -> Answer<i64> {
+    fn size_in_bytes(&self) -> CallResult<i64> {
         guarded(|| Ok(self.snapshot.size_in_bytes()?))
     }
 
     #[getter]
-    fn num_rows(&self, py: Python<'_>) -> Answer<Option<i64>> {
+    fn num_rows(&self, py: Python<'_>) -> CallResult<Option<i64>> {
         let snapshot = self.snapshot.clone();
         wait(py, async move { snapshot.num_rows().await })
     }
@@ -99,7 +99,7 @@ impl Snapshot {
         self.snapshot.warnings().to_vec()
     }
 
-    fn refresh(&self, py: Python<'_>) -> Answer<Self> {
+    fn refresh(&self, py: Python<'_>) -> CallResult<Self> {
         let snapshot = self.snapshot.clone();
         let snapshot = wait(py, async move { snapshot.refresh().await })?;
         Ok(Self {
@@ -109,7 +109,7 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
-    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
+    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> CallResult<ArrowTable> {
         let statistics = if stats {
             WithStatistics::All
         } else {
@@ -122,13 +122,13 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
-    fn tombstones(&self, py: Python<'_>) -> Answer<ArrowTable> {
+    fn tombstones(&self, py: Python<'_>) -> CallResult<ArrowTable> {
         let snapshot = self.snapshot.clone();
         let (schema, batches) = wait(py, async move { snapshot.tombstones().await })?;
         Ok(ArrowTable { schema, batches })
     }
 
-    fn deletion_vectors(&self, py: Python<'_>) -> Answer<ArrowTable> {
+    fn deletion_vectors(&self, py: Python<'_>) -> CallResult<ArrowTable> {
         let snapshot = self.snapshot.clone();
         let (schema, batches) = wait(
             py,
@@ -138,7 +138,7 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (*, predicate=None))]
-    fn native_scan_plan(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<NativeScanPlan> {
+    fn native_scan_plan(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<NativeScanPlan> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         wait(py, async move {
             deltaic_table::native_scan::NativeScanPlan::try_new(&snapshot, predicate.as_ref()).await
@@ -147,7 +147,7 @@ impl Snapshot {
     }
 
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.
-    fn row_columns(&self) -> Answer<(String, String)> {
+    fn row_columns(&self) -> CallResult<(String, String)> {
         guarded(|| Ok(deltaic_table::scan::row_columns(&self.snapshot)?))
     }
 
@@ -160,7 +160,7 @@ impl Snapshot {
         batch_size: Option<i64>,
         row_ids: bool,
         variant: &str,
-    ) -> Answer<Scan> {
+    ) -> CallResult<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
         let options = ScanOptions {
             columns,
@@ -175,7 +175,7 @@ impl Snapshot {
     }
 }
 
-fn count(name: &str, value: Option<i64>) -> Answer<Option<usize>> {
+fn count(name: &str, value: Option<i64>) -> CallResult<Option<usize>> {
     let wrong = |_| Error::new(ErrorKind::InvalidArgument, format!("{name} may not be negative"));
     Ok(value.map(usize::try_from).transpose().map_err(wrong)?)
 }

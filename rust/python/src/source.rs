@@ -14,20 +14,20 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::diagnostics::deliver;
-use crate::error::{Answer, Raised};
+use crate::error::{CallResult, Raised};
 use crate::fault::guarded;
-use crate::runtime::{Event, Work, attached, look_around, of_a_parent};
+use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
 
 /// The time that interrupted work may take to delete the files it has written.
 const GRACE: Duration = Duration::from_secs(5);
 
-type Given = Option<std::result::Result<RecordBatch, ArrowError>>;
+type NextBatch = Option<std::result::Result<RecordBatch, ArrowError>>;
 
 /// A reader that requests its rows from the waiting thread.
 struct Asking<T> {
     schema: SchemaRef,
     asks: SyncSender<Event<T, ()>>,
-    given: Receiver<Given>,
+    given: Receiver<NextBatch>,
 }
 
 impl<T> Iterator for Asking<T> {
@@ -53,13 +53,13 @@ pub(crate) fn wait_reading<T, F>(
     py: Python<'_>,
     mut rows: Box<dyn RecordBatchReader + Send>,
     work: impl FnOnce(Box<dyn RecordBatchReader + Send>) -> F + Send,
-) -> Answer<T>
+) -> CallResult<T>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     guarded(|| {
-        let waited = py.detach(move || -> Answer<Result<T>> {
+        let waited = py.detach(move || -> CallResult<Result<T>> {
             let (give, given) = channel();
             let schema = rows.schema();
             let work = Work::begin(|asks| work(Box::new(Asking { schema, asks, given })))?;
@@ -67,8 +67,8 @@ where
             loop {
                 let looked = match work.next()? {
                     Some(Event::Done(answer)) => return Ok(answer),
-                    Some(Event::Asked(())) => give_next(&mut *rows, &give, &mut at_its_rows, &work),
-                    None => attached(look_around),
+                    Some(Event::Asked(())) => next_of(&mut *rows, &give, &mut at_its_rows, &work),
+                    None => attached(poll_python),
                 };
                 if work.is_inherited() {
                     // The lock inside may be held by a thread that does not exist in this process.
@@ -89,9 +89,9 @@ where
     })
 }
 
-fn give_next<T: Send + 'static>(
+fn next_of<T: Send + 'static>(
     rows: &mut dyn RecordBatchReader,
-    give: &Sender<Given>,
+    give: &Sender<NextBatch>,
     at_its_rows: &mut bool,
     work: &Work<T, ()>,
 ) -> PyResult<()> {

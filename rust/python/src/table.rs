@@ -19,12 +19,12 @@ use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
 use crate::capsule::{BatchesIn, FieldIn, SchemaIn};
-use crate::changes::{Changes, End, Question, plan};
+use crate::changes::{Changes, ChangesRequest, End, plan};
 use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::commit_files::{self, CommitFiles};
 use crate::commit_options::CommitOptions;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
 use crate::runtime::wait;
@@ -48,7 +48,7 @@ impl Table {
         storage_options: Option<BTreeMap<String, String>>,
         allowed_roots: Vec<String>,
         max_line_bytes: usize,
-    ) -> Answer<Self> {
+    ) -> CallResult<Self> {
         let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
         let location = guarded(|| {
             Ok(TableLocation::with_options(
@@ -71,12 +71,12 @@ impl Table {
         self.location.uri()
     }
 
-    fn exists(&self, py: Python<'_>) -> Answer<bool> {
+    fn exists(&self, py: Python<'_>) -> CallResult<bool> {
         let location = Arc::clone(&self.location);
         wait(py, async move { deltaic_log::snapshot::exists(&location).await })
     }
 
-    fn probe(&self, py: Python<'_>) -> Answer<()> {
+    fn probe(&self, py: Python<'_>) -> CallResult<()> {
         let location = Arc::clone(&self.location);
         wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
@@ -99,7 +99,7 @@ impl Table {
         constraints: BTreeMap<String, String>,
         if_exists: &str,
         options: CommitOptions,
-    ) -> Answer<Option<Commit>> {
+    ) -> CallResult<Option<Commit>> {
         let table = guarded(|| {
             Ok(NewTable {
                 schema: schema_from_arrow(&schema.0)?,
@@ -119,7 +119,12 @@ impl Table {
     }
 
     #[pyo3(signature = (*, version=None, timestamp_ms=None))]
-    fn snapshot(&self, py: Python<'_>, version: Option<i64>, timestamp_ms: Option<i64>) -> Answer<Snapshot> {
+    fn snapshot(
+        &self,
+        py: Python<'_>,
+        version: Option<i64>,
+        timestamp_ms: Option<i64>,
+    ) -> CallResult<Snapshot> {
         if version.is_some() && timestamp_ms.is_some() {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -156,8 +161,8 @@ impl Table {
         last_ms: Option<i64>,
         columns: Option<Vec<String>>,
         infer: bool,
-    ) -> Answer<Changes> {
-        let question = Question {
+    ) -> CallResult<Changes> {
+        let question = ChangesRequest {
             first: End::of(first_version, first_ms).unwrap_or(End::Version(0)),
             last: End::of(last_version, last_ms),
             columns,
@@ -182,8 +187,8 @@ impl Table {
         before: Option<PyRef<'_, CommitFiles>>,
         columns: Option<Vec<String>>,
         feed: bool,
-    ) -> Answer<Vec<CommitFiles>> {
-        let question = commit_files::Question {
+    ) -> CallResult<Vec<CommitFiles>> {
+        let question = commit_files::CommitFilesRequest {
             first,
             last,
             rows_as: &rows_as,
@@ -194,7 +199,7 @@ impl Table {
         commit_files::read(py, question, self.options)
     }
 
-    fn version_since(&self, py: Python<'_>, timestamp_ms: i64) -> Answer<i64> {
+    fn version_since(&self, py: Python<'_>, timestamp_ms: i64) -> CallResult<i64> {
         let (location, options) = (Arc::clone(&self.location), self.options);
         let version = wait(py, async move {
             version_since(&location, timestamp_ms, options).await
@@ -203,29 +208,29 @@ impl Table {
     }
 
     #[pyo3(signature = (limit=None))]
-    fn history(&self, py: Python<'_>, limit: Option<usize>) -> Answer<Vec<Commit>> {
+    fn history(&self, py: Python<'_>, limit: Option<usize>) -> CallResult<Vec<Commit>> {
         let (location, options) = (Arc::clone(&self.location), self.options);
         let commits = wait(py, async move { history(&location, limit, options).await })?;
         Ok(commits.into_iter().map(Commit::from).collect())
     }
 
     #[pyo3(signature = (*, deep=false, progress=None))]
-    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> Answer<Report> {
+    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> CallResult<Report> {
         let depth = if deep { Depth::Data } else { Depth::Log };
         check::run(py, &self.location, self.options, depth, progress.as_ref())
     }
 
-    fn checkpoint(&self, py: Python<'_>) -> Answer<CheckpointWritten> {
+    fn checkpoint(&self, py: Python<'_>) -> CallResult<CheckpointWritten> {
         maintenance::checkpoint(py, Arc::clone(&self.location), self.options)
     }
 
     #[pyo3(signature = (start, end=None))]
-    fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> Answer<Option<Compacted>> {
+    fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> CallResult<Option<Compacted>> {
         maintenance::compact_log(py, Arc::clone(&self.location), self.options, start, end)
     }
 
     #[pyo3(signature = (*, dry_run=false))]
-    fn clean_up(&self, py: Python<'_>, dry_run: bool) -> Answer<CleanedUp> {
+    fn clean_up(&self, py: Python<'_>, dry_run: bool) -> CallResult<CleanedUp> {
         maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
@@ -239,7 +244,7 @@ impl Table {
         known: PyRef<'_, Snapshot>,
         operation: &str,
         options: CommitOptions,
-    ) -> Answer<Transaction> {
+    ) -> CallResult<Transaction> {
         guarded(|| Ok(Transaction::try_new(&known, operation, options)?))
     }
 
@@ -256,7 +261,7 @@ impl Table {
         operation: &str,
         max_runs: usize,
         options: CommitOptions,
-    ) -> Answer<Option<Commit>> {
+    ) -> CallResult<Option<Commit>> {
         let operation = guarded(|| Ok(deltaic_table::transaction::operation(operation)?))?;
         let committed = run_with_function(py, &known, function, operation, max_runs, options.parse()?)?;
         Ok(committed.map(Commit::from))
@@ -270,7 +275,7 @@ impl Table {
         types: Vec<FieldIn>,
         options: CommitOptions,
         known: PyRef<'_, Snapshot>,
-    ) -> Answer<Commit> {
+    ) -> CallResult<Commit> {
         let snapshot = known.snapshot.clone();
         let options = options.parse()?;
         let allowed_roots = self.allowed_roots.clone();
@@ -291,7 +296,7 @@ impl Table {
         data: BatchesIn,
         options: CommitOptions,
         known: Option<PyRef<'_, Snapshot>>,
-    ) -> Answer<Commit> {
+    ) -> CallResult<Commit> {
         let known = known.map(|known| known.snapshot.clone());
         let options = options.parse()?;
         let (location, load) = (Arc::clone(&self.location), self.options);

@@ -15,7 +15,7 @@ use crate::arrow_table::ArrowTable;
 use crate::capsule::{BatchesIn, FieldIn};
 use crate::commit::Commit;
 use crate::commit_options::CommitOptions;
-use crate::error::Answer;
+use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::predicate::parsed;
 use crate::runtime::wait;
@@ -75,25 +75,25 @@ impl Transaction {
     }
 
     #[getter]
-    fn is_done(&self, py: Python<'_>) -> Answer<bool> {
+    fn is_done(&self, py: Python<'_>) -> CallResult<bool> {
         let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.is_done()) })
     }
 
     #[getter]
-    fn keeps_files(&self, py: Python<'_>) -> Answer<bool> {
+    fn keeps_files(&self, py: Python<'_>) -> CallResult<bool> {
         let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.keeps_files()) })
     }
 
     #[getter]
-    fn staged(&self, py: Python<'_>) -> Answer<(usize, usize)> {
+    fn staged(&self, py: Python<'_>) -> CallResult<(usize, usize)> {
         let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.staged()) })
     }
 
     #[pyo3(signature = (*, predicate=None))]
-    fn read(&self, py: Python<'_>, predicate: Option<&str>) -> Answer<()> {
+    fn read(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<()> {
         let (staged, predicate) = (self.own()?, parsed(predicate)?);
         wait(
             py,
@@ -102,7 +102,7 @@ impl Transaction {
     }
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
-    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> Answer<ArrowTable> {
+    fn files(&self, py: Python<'_>, predicate: Option<&str>, stats: bool) -> CallResult<ArrowTable> {
         let (staged, predicate) = (self.own()?, parsed(predicate)?);
         let statistics = match stats {
             true => WithStatistics::All,
@@ -115,25 +115,25 @@ impl Transaction {
         Ok(ArrowTable { schema, batches })
     }
 
-    fn read_app(&self, py: Python<'_>, app_id: String) -> Answer<Option<i64>> {
+    fn read_app(&self, py: Python<'_>, app_id: String) -> CallResult<Option<i64>> {
         let staged = self.own()?;
         wait(py, async move { Ok(staged.lock().await.read_app(&app_id)) })
     }
 
-    fn append(&self, py: Python<'_>, data: BatchesIn) -> Answer<u64> {
+    fn append(&self, py: Python<'_>, data: BatchesIn) -> CallResult<u64> {
         let staged = self.own()?;
         wait_reading(py, data.0, |rows| async move {
             staged.lock().await.append(rows).await
         })
     }
 
-    fn add(&self, py: Python<'_>, files: &str) -> Answer<()> {
+    fn add(&self, py: Python<'_>, files: &str) -> CallResult<()> {
         let staged = self.own()?;
         let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
         wait(py, async move { staged.lock().await.add(files).await })
     }
 
-    fn alter(&self, py: Python<'_>, changes: &str, types: Vec<FieldIn>) -> Answer<()> {
+    fn alter(&self, py: Python<'_>, changes: &str, types: Vec<FieldIn>) -> CallResult<()> {
         let changes = guarded(|| {
             let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(changes_from_json(changes, &types)?)
@@ -146,25 +146,25 @@ impl Transaction {
     }
 
     #[pyo3(signature = (paths, *, data_change=true))]
-    fn remove(&self, py: Python<'_>, paths: Vec<String>, data_change: bool) -> Answer<()> {
+    fn remove(&self, py: Python<'_>, paths: Vec<String>, data_change: bool) -> CallResult<()> {
         let staged = self.own()?;
         wait(py, async move {
             staged.lock().await.remove(&paths, data_change).await
         })
     }
 
-    fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> Answer<u64> {
+    fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> CallResult<u64> {
         let staged = self.own()?;
         wait(py, async move { staged.lock().await.delete_rows(rows).await })
     }
 
-    fn commit(&self, py: Python<'_>) -> Answer<Option<Commit>> {
+    fn commit(&self, py: Python<'_>) -> CallResult<Option<Commit>> {
         let staged = self.own()?;
         let committed = wait(py, async move { staged.lock().await.commit().await })?;
         Ok(committed.map(Commit::from))
     }
 
-    fn abandon(&self, py: Python<'_>) -> Answer<()> {
+    fn abandon(&self, py: Python<'_>) -> CallResult<()> {
         // A child of `fork` deletes nothing: the files belong to its parent.
         let Ok(staged) = self.own() else { return Ok(()) };
         wait(py, async move {

@@ -1,4 +1,4 @@
-//! Access to the nondeterministic inputs: time of day, pauses and unique ids.
+//! Access to nondeterministic inputs: the current time, pauses and unique ids.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -37,7 +37,10 @@ pub fn now_ms() -> i64 {
 }
 
 fn system_ms() -> i64 {
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     let now = SystemTime::now();
     now.duration_since(UNIX_EPOCH)
         .ok()
@@ -96,33 +99,45 @@ impl Observed {
 /// Returns a random UUID in its usual spelling.
 #[must_use]
 pub fn new_id() -> String {
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     let id = uuid::Uuid::new_v4();
     id.to_string()
 }
 
-/// Waits before the `nth` retry after losing to concurrent writers: a random part of 4 ms at first, doubling
-/// each time up to 128 ms. A writer that waits for many times the duration of a commit loses to writers that
+/// Waits before the `nth` retry after losing to concurrent writers: randomly up to 4 ms at first, doubling
+/// each time up to 128 ms. A writer that waits many times the duration of a commit loses to writers that
 /// do not wait. The randomness prevents repeated collisions.
-pub async fn pause_by_chance(nth: usize) {
+pub async fn pause_at_random(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     let chance = u64::from(uuid::Uuid::new_v4().as_fields().0);
     let wait = Duration::from_micros(((4_000 << doublings) * (chance & 0xffff)) >> 16);
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     tokio::time::sleep(wait).await;
 }
 
-/// Waits after a lost commit attempt: a random part of 4 ms, so that writers that lost together do not
-/// collide again. With longer pauses a writer starves: it misses several commits of writers that do not wait.
+/// Waits after a lost commit attempt: randomly up to 4 ms, so that writers that lost together do not
+/// collide again. With longer pauses, a writer would starve: writers that do not wait would commit first.
 pub async fn pause_after_loss() {
-    pause_by_chance(1).await;
+    pause_at_random(1).await;
 }
 
 /// Waits before the `nth` retry: 50 ms at first, doubling each time up to one second.
 pub async fn pause(nth: usize) {
     let doublings = u32::try_from(nth.saturating_sub(1)).map_or(5, |doublings| doublings.min(5));
     let wait = Duration::from_millis(50 << doublings);
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     tokio::time::sleep(wait.min(Duration::from_secs(1))).await;
 }

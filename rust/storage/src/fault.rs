@@ -19,7 +19,7 @@ static NOTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// How often [`note`] tries to lock the list.
 const TRIES: usize = 10_000;
 
-/// Further panics are not recorded.
+/// Maximum number of recorded panics.
 const KEPT: usize = 1_000;
 
 /// Records the location of a panic by file and line. Must be called by the panic hook.
@@ -38,7 +38,7 @@ pub fn note(file: &str, line: u32) {
             Err(_) => std::thread::yield_now(),
         }
     }
-    // The thread-local may be gone while the thread ends.
+    // The thread-local may be destroyed while the thread ends.
     let _ = LAST.try_with(|last| {
         if let Ok(mut last) = last.try_borrow_mut() {
             *last = Some(place);
@@ -55,14 +55,14 @@ pub fn noted() -> Vec<String> {
 /// Returns the error for a panic that this thread has just caught.
 #[must_use]
 pub fn caught() -> Error {
-    let place = last().unwrap_or_else(|| "an unknown place".to_owned());
+    let place = last().unwrap_or_else(|| "an unknown location".to_owned());
     // The message of the panic is not included: it may contain anything, including keys.
     Error::new(
         ErrorKind::Internal,
-        "Internal error in deltaic; the table itself is not known to be damaged",
+        "Internal error in deltaic; there is no sign that the table is damaged",
     )
     .with("place", place)
-    .hint("please report it with this text and with what you did")
+    .hint("please report this text and the steps that led to it")
 }
 
 /// Returns the error for a panic that this thread has just caught while it decoded bytes: `damage` if
@@ -122,7 +122,7 @@ mod tests {
             assert!(caught().to_string().contains(shown), "{file}");
         }
         // The location is returned only once.
-        assert!(caught().to_string().contains("unknown place"));
+        assert!(caught().to_string().contains("unknown location"));
         assert_eq!(caught_over_bytes(damage()).kind(), ErrorKind::CorruptData);
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use deltaic_protocol::ErrorKind;
 
     #[test]
-    fn what_panics_is_an_error_of_its_own_kind() {
+    fn a_panic_is_an_internal_error() {
         let runtime = tokio::runtime::Builder::new_multi_thread().build();
         runtime.expect("a runtime").block_on(async {
             let broken = in_parallel([async { panic!("provoked") as Result<()> }], 2).await;

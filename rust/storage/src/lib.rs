@@ -1,8 +1,8 @@
 //! Access to files and stores: locations of tables, credentials, bounded reads of bytes and Parquet files, new files,
 //! and the clock.
 //!
-//! Nothing here knows the transaction log. All file system, network, environment, clock and randomness access of deltaic
-//! goes through this crate, apart from committing a log file.
+//! This crate does not depend on the transaction log. All file system, network, environment, clock and randomness
+//! access of deltaic goes through this crate, apart from committing a log file.
 //!
 //! ```
 //! use deltaic_storage::TableLocation;
@@ -14,17 +14,23 @@
 
 pub mod clock;
 pub mod fault;
-pub mod in_parallel;
+mod in_parallel;
 pub mod links;
 pub mod location;
 pub mod new_file;
 pub mod offset_index;
-pub mod page_headers;
-pub mod parquet_file;
-pub mod refused;
+mod page_headers;
+mod parquet_file;
+mod refused;
 mod schema_depth;
-pub mod store_error;
+mod store_error;
 mod thrift;
-pub mod whole_body;
+mod whole_body;
 
+pub use in_parallel::{compute, in_parallel};
 pub use location::TableLocation;
+pub use page_headers::{PageClaims, Pages};
+pub use parquet_file::ParquetFile;
+pub use refused::Refused;
+pub use store_error::{Cause, io_error, is_not_a_folder, store_error};
+pub use whole_body::{ensure_arrived, read_available, read_file, read_range};

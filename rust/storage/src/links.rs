@@ -1,7 +1,7 @@
-//! Properties of a local folder that an object store does not show: symbolic links, pipes, and empty folders.
+//! File system properties that an object store does not have: symbolic links, pipes, and empty folders.
 #![expect(
     clippy::disallowed_methods,
-    reason = "links are visible in the file system only, not through a store"
+    reason = "links are visible only in the file system, not through a store"
 )]
 
 use std::fs::{self, File};
@@ -45,7 +45,7 @@ pub(crate) enum Entry {
     Dangling,
 }
 
-/// Returns the entries of a folder, in no order, with one lookup per file. Skips names that are not UTF-8,
+/// Returns the entries of a folder, unordered, with one lookup per file. Skips names that are not UTF-8,
 /// which no file of a table has, and files that are deleted concurrently.
 pub(crate) fn entries_of(folder: &Path) -> std::io::Result<Vec<(String, Entry)>> {
     let mut entries = Vec::new();
@@ -134,7 +134,7 @@ pub(crate) fn length_of_file(file: &Path) -> std::io::Result<Option<u64>> {
 
 /// Whether the path exists but is not a regular file: a folder, a pipe, a device, a dangling link.
 #[must_use]
-pub fn is_no_regular_file(file: &Path) -> bool {
+pub fn is_not_regular_file(file: &Path) -> bool {
     fs::metadata(file).map_or_else(|_| is_link(file), |found| !found.is_file())
 }
 

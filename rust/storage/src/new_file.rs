@@ -11,7 +11,7 @@ use crate::store_error::store_error;
 
 /// Result of creating a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum Created {
     /// The file was created.
     Now,
     /// The file already existed and is unchanged.
@@ -23,7 +23,7 @@ pub enum Made {
 /// # Errors
 ///
 /// `StorageError` if the store fails; the file may or may not have been created then.
-pub async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Made> {
+pub async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> Result<Created> {
     let failed = |error: object_store::Error| store_error(&error, relative);
     let path = location.below(relative)?;
     // A store that has not proven to honor the condition may overwrite, so check for the file first.
@@ -32,14 +32,14 @@ pub async fn make(location: &TableLocation, relative: &str, bytes: Vec<u8>) -> R
         .is_some_and(|proven| !proven.load(Ordering::Relaxed));
     if is_doubted {
         match exists(location.store(), &path).await {
-            Ok(true) => return Ok(Made::Before),
+            Ok(true) => return Ok(Created::Before),
             Ok(false) => {}
             Err(error) => return Err(failed(error)),
         }
     }
     match put_if_absent(location.store(), &path, PutPayload::from(bytes), &Sent::default()).await {
-        Ok(_) => Ok(Made::Now),
-        Err(object_store::Error::AlreadyExists { .. }) => Ok(Made::Before),
+        Ok(_) => Ok(Created::Now),
+        Err(object_store::Error::AlreadyExists { .. }) => Ok(Created::Before),
         Err(error) => Err(failed(error)),
     }
 }

@@ -1,10 +1,10 @@
 //! The page headers of a column chunk: sizes of the pages and numbers of their values.
 //!
-//! The Parquet reader trusts a header before it has read the page, so that headers are validated first.
+//! The Parquet reader trusts a header before it reads the page, so headers are validated first.
 
 use crate::thrift::{Compact, INTEGERS, STRUCT};
 
-/// The claims of a page header.
+/// The sizes and counts that a page header claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageClaims {
     /// Size of the page as stored, in bytes.
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_page_ends_the_pages() {
+    fn an_invalid_page_header_ends_the_pages() {
         for bytes in [
             &[0xff; 40][..],
             &[0x15, 0, 0x15, 2],

@@ -20,7 +20,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
-/// How many bytes of the end are fetched first: usually the whole footer, and all of a small file.
+/// Number of bytes of the end that are fetched first: usually the whole footer, and all of a small file.
 const TAIL_GUESS: u64 = 64 * 1024;
 
 /// Maximum size of a footer in bytes: far more than real footers have, and small enough for memory.
@@ -36,7 +36,7 @@ pub struct ParquetFile {
     tail: Option<Tail>,
 }
 
-/// The end of the file, kept so that it is not fetched again.
+/// The end of the file, cached so that it is not fetched again.
 #[derive(Clone, Debug)]
 struct Tail {
     start: u64,
@@ -66,7 +66,7 @@ impl ParquetFile {
         Some(tail.bytes.clone())
     }
 
-    /// Opens the file if it is local and the same file whose end was fetched.
+    /// Opens the file if it is local, and verifies that it is the file whose end was fetched.
     ///
     /// # Errors
     ///
@@ -83,12 +83,12 @@ impl ParquetFile {
         })
     }
 
-    /// The size in bytes, as far as it is known.
+    /// The size in bytes: as claimed, until the file was fetched.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Sets how many bytes are fetched together with the footer.
+    /// Sets the number of bytes that are fetched together with the footer.
     #[must_use]
     pub fn with_tail_guess(mut self, bytes: u64) -> Self {
         self.tail_guess = bytes.max(TAIL_GUESS);
@@ -135,7 +135,7 @@ impl ParquetFile {
         self.store.get_opts(&self.path, options).await
     }
 
-    /// Returns the part of a range that the tail holds, and the range before it that must be fetched.
+    /// Returns the part of a range that the tail contains, and the range before it that must be fetched.
     fn held_in_tail(&self, range: &Range<u64>) -> Option<(Range<u64>, Bytes)> {
         let tail = self.tail.as_ref()?;
         if range.end <= tail.start {
@@ -163,13 +163,13 @@ impl ParquetFile {
     }
 
     async fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // A range error of the store would hide that the footer is wrong.
+        // The store's range error would not show that the footer is wrong.
         if ranges
             .iter()
             .any(|range| range.start > range.end || range.end > self.size)
         {
             return Err(ParquetError::EOF(
-                "the footer names bytes that the file does not have".to_owned(),
+                "the footer refers to bytes beyond the end of the file".to_owned(),
             ));
         }
         let split: Vec<(Range<u64>, Option<Bytes>)> = ranges
@@ -201,7 +201,7 @@ impl ParquetFile {
                 } else {
                     fetched
                         .next()
-                        .ok_or_else(|| ParquetError::General("the store gave too little".to_owned()))?
+                        .ok_or_else(|| ParquetError::General("the store returned too few bytes".to_owned()))?
                 };
                 Ok(match held {
                     None => before,
@@ -228,7 +228,7 @@ impl AsyncFileReader for ParquetFile {
             let mut fetched = self.fetch(std::slice::from_ref(&range)).await?;
             fetched
                 .pop()
-                .ok_or_else(|| ParquetError::General("the store gave nothing".to_owned()))
+                .ok_or_else(|| ParquetError::General("the store returned no data".to_owned()))
         }
         .boxed()
     }
@@ -262,7 +262,7 @@ impl AsyncFileReader for ParquetFile {
             };
             if needed > MOST_FOOTER_BYTES {
                 return Err(ParquetError::General(format!(
-                    "its footer claims {needed} bytes, more than the maximum of {MOST_FOOTER_BYTES}"
+                    "its footer claims to have {needed} bytes, more than the maximum of {MOST_FOOTER_BYTES}"
                 )));
             }
             let start = size

@@ -1,4 +1,4 @@
-//! Why a file of a table on a disk is not opened.
+//! The reasons why a file of a local table is not opened.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// Returns the refusal that caused a store failure, if any.
+    /// Returns the reason that caused a store failure, if the file was not opened.
     pub fn of(error: &Error) -> Option<Self> {
         let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
         while let Some(current) = cause {

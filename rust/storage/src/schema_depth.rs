@@ -9,7 +9,7 @@ use crate::thrift::{Compact, INTEGERS, LISTS, STRUCT};
 const MOST_LEVELS: usize = 512;
 /// Maximum nesting depth of skipped fields.
 const DEPTH: usize = 32;
-/// The field of the footer that holds the schema, and the field of a schema element that counts its children.
+/// The footer's field of the schema, and the field of a schema element with the number of its children.
 const SCHEMA: i16 = 2;
 const NUM_CHILDREN: i16 = 5;
 /// Size of the bytes after the footer: its length and the magic number.

@@ -18,7 +18,7 @@ pub struct Cause {
     code: Option<String>,
 }
 
-/// What the operating system and the HTTP client say if a server did not answer. They have no common type.
+/// Error texts of the operating system and the HTTP client for a server that did not respond; they have no common type.
 const NOT_REACHED: [&str; 9] = [
     "connection refused",
     "connection reset",
@@ -75,7 +75,7 @@ impl Cause {
             .and_then(|message| message.lines().next())
             .map(shortened)
             .filter(|message| !message.is_empty());
-        let mut words = format!("the server answered {}", status.unwrap_or("with an error"));
+        let mut words = format!("the server responded with {}", status.unwrap_or("an error"));
         if let Some(code) = code {
             words.push_str(&format!(" ({code})"));
         }
@@ -109,11 +109,11 @@ impl Cause {
             ("SlowDown" | "ServerBusy", _) => true,
             (_, Some(501 | 507)) => false,
             (_, Some(status)) => matches!(status, 408 | 409 | 429 | 500..),
-            _ => self.text.is_empty() || NOT_REACHED.iter().any(|words| self.says(words)),
+            _ => self.text.is_empty() || NOT_REACHED.iter().any(|words| self.contains(words)),
         }
     }
 
-    fn says(&self, words: &str) -> bool {
+    fn contains(&self, words: &str) -> bool {
         self.text.to_ascii_lowercase().contains(words)
     }
 
@@ -122,7 +122,7 @@ impl Cause {
         match (self.code.as_deref().unwrap_or_default(), self.status) {
             ("NoSuchBucket" | "ContainerNotFound" | "ContainerBeingDeleted" | "AccountNotFound", _) => {
                 Some((
-                    "there is no such bucket or container",
+                    "the bucket or container does not exist",
                     "check the URI, and the store's region and endpoint",
                 ))
             }
@@ -137,31 +137,33 @@ impl Cause {
                 | "RequestTimeTooSkewed",
                 _,
             ) => Some((
-                "the store does not accept the credentials",
+                "the store rejected the credentials",
                 "check the keys or tokens in storage_options or the environment, and this machine's clock",
             )),
             ("AuthorizationHeaderMalformed" | "PermanentRedirect", _) | (_, Some(301 | 307)) => Some((
-                "the store answers elsewhere",
-                "give the bucket's region (aws_region)",
+                "the store redirected the request to another endpoint",
+                "set the bucket's region (aws_region)",
             )),
-            ("NotImplemented", _) | (_, Some(501)) => Some(("the store cannot do this", "use another store")),
+            ("NotImplemented", _) | (_, Some(501)) => {
+                Some(("the store does not support the request", "use another store"))
+            }
             ("SlowDown" | "ServerBusy", _) | (_, Some(429)) => Some((
-                "the store asks for fewer requests",
+                "the store throttled the request",
                 "try again later, or raise max_retries and retry_timeout",
             )),
             (_, Some(401 | 403)) => Some((
                 "permission denied",
-                "check the credentials and the rights they have: reading, listing and, for writers, putting",
+                "check the credentials and their permissions: read, list and, for writers, put",
             )),
             (_, Some(507)) => Some(FULL),
             (_, Some(_)) => None,
-            _ if self.says("certificate") => Some((
+            _ if self.contains("certificate") => Some((
                 "the store's certificate is not trusted",
-                "install the authority's certificate on this machine (ca-certificates), or name it in SSL_CERT_FILE",
+                "install the certificate authority on this machine (ca-certificates), or set SSL_CERT_FILE to its file",
             )),
-            _ if NOT_REACHED.iter().any(|words| self.says(words)) => Some((
+            _ if NOT_REACHED.iter().any(|words| self.contains(words)) => Some((
                 "the store cannot be reached",
-                "check the endpoint and the network; where no credentials were given, it may be their service that does not answer",
+                "check the endpoint and the network; without credentials, the metadata service may be unreachable",
             )),
             _ => None,
         }
@@ -190,7 +192,7 @@ const FULL: (&str, &str) = ("the store is full", "free space on the store, and t
 
 const PERMISSION_DENIED: (&str, &str) = (
     "permission denied",
-    "check the rights of the user or the credentials",
+    "check the permissions of the user or the credentials",
 );
 
 /// Converts a store failure at a path. Callers usually handle an absent file themselves.
@@ -205,13 +207,13 @@ pub fn store_error(error: &object_store::Error, path: &str) -> Error {
         (Some(meaning), _) => meaning,
         (None, E::NotFound { .. }) => (
             "the file does not exist",
-            "check that the path is right and the file was not removed",
+            "check that the path is correct and that the file was not deleted",
         ),
         (None, E::PermissionDenied { .. } | E::Unauthenticated { .. }) => PERMISSION_DENIED,
         (None, _) if io_kind(error) == Some(std::io::ErrorKind::PermissionDenied) => PERMISSION_DENIED,
         (None, _) if io_kind(error).is_some_and(is_full) => FULL,
         (None, E::NotSupported { .. } | E::NotImplemented { .. }) => {
-            ("the store cannot do this", "use another store")
+            ("the store does not support the request", "use another store")
         }
         (None, _) => (
             "the store failed",
@@ -317,10 +319,10 @@ pub fn io_error(error: &std::io::Error, path: &str) -> Error {
     };
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "the folder is read-only for this user: check its rights"
+            "the folder is read-only for this user: check its permissions"
         }
         kind if is_full(kind) => FULL.1,
-        _ => "check that the place can be reached and written",
+        _ => "check that the location is reachable and writable",
     };
     let cause = Cause::parse(&error.to_string());
     Error::new(ErrorKind::StorageError, format!("{what}: {cause}"))
@@ -346,7 +348,7 @@ mod tests {
         assert_eq!(
             cause,
             Cause {
-                text: "the server answered 403 Forbidden (InvalidAccessKeyId): Not known.".to_owned(),
+                text: "the server responded with 403 Forbidden (InvalidAccessKeyId): Not known.".to_owned(),
                 status: Some(403),
                 code: Some("InvalidAccessKeyId".to_owned()),
             }
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_disk_is_full_room_is_to_be_made() {
+    fn a_full_disk_is_reported_with_a_hint() {
         for kind in [std::io::ErrorKind::StorageFull, std::io::ErrorKind::QuotaExceeded] {
             let store = object_store::Error::Generic {
                 store: "LocalFileSystem",

@@ -71,7 +71,7 @@ impl Compact<'_> {
 
     /// Skips a field's value.
     pub(crate) fn skip_field(&mut self, kind: u8, depth: usize) -> Option<()> {
-        // The value of a boolean field is part of its type.
+        // A boolean field has no value bytes: its type contains the value.
         if matches!(kind, 1 | 2) {
             return Some(());
         }

@@ -1,4 +1,4 @@
-//! Reads from a store that are complete or an error: a truncated body is not a shorter file.
+//! Reads from a store that raise an error if the body is truncated, instead of returning a shorter file.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub async fn read_range(store: &dyn ObjectStore, path: &Path, range: Range<u64>)
 }
 
 /// Reads as much of a range as the file has; `None` if the file ends before it.
-pub async fn read_what_is_there(
+pub async fn read_available(
     store: &dyn ObjectStore,
     path: &Path,
     range: Range<u64>,
@@ -61,6 +61,6 @@ pub fn ensure_arrived(arrived: u64, expected: u64, path: &Path) -> Result<()> {
     let name = path.filename().unwrap_or_default();
     Err(Error::Generic {
         store: "table",
-        source: format!("the body of {name} ended after {arrived} of {expected} bytes").into(),
+        source: format!("the response body of {name} ended after {arrived} of {expected} bytes").into(),
     })
 }

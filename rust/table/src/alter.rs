@@ -3,7 +3,7 @@
 //! Protocol: *CHECK Constraints*.
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{CommitOptions, Committed, Proved, RowProof};
+use deltaic_log::transaction::{CommitOptions, Committed, Proved, RowVerifier};
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -34,7 +34,7 @@ pub(crate) struct Rows {
     pub(crate) allowed_roots: Vec<String>,
 }
 
-impl RowProof for Rows {
+impl RowVerifier for Rows {
     fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, expression: &'a str) -> Proved<'a> {
         Box::pin(async move {
             let scan = Scan::try_new(

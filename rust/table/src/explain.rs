@@ -92,8 +92,12 @@ impl Scan {
                 ),
             );
         }
-        let judged = if self.bound().is_some() { "judged" } else { "read" };
-        lines.line("rows", &format!("{} in all, {} {judged}", all.rows, kept.rows));
+        let evaluated = if self.bound().is_some() {
+            "evaluated"
+        } else {
+            "read"
+        };
+        lines.line("rows", &format!("{} in all, {} {evaluated}", all.rows, kept.rows));
         let bytes = |bytes: u64| readable(i64::try_from(bytes).unwrap_or(i64::MAX));
         lines.line(
             "packed",

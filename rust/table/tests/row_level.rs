@@ -7,9 +7,9 @@ use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, Committed, Operation};
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, VectorFile, z85};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, VectorLocation, z85};
 use deltaic_protocol::{Conflict, ErrorKind, Result};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_table::read::{VectorOf, read_vectors};
 use deltaic_table::transaction::TableTransaction;
 use deltaic_testkit::fault::{Fault, Rule};
@@ -110,7 +110,7 @@ async fn vector_files(table: &TableBuilder) -> Result<(BTreeSet<String>, BTreeSe
                 let Ok(descriptor) = serde_json::from_value::<Descriptor>(vector) else {
                     continue;
                 };
-                if let Place::File(path) = descriptor.validate()? {
+                if let VectorLocation::File(path) = descriptor.validate()? {
                     named.insert(path.into_owned());
                 }
             }
@@ -212,13 +212,13 @@ proptest! {
 
     /// Exactly the acknowledged rows are deleted; a rejected transaction wanted to delete a deleted row.
     #[test]
-    fn every_acknowledged_row_is_gone_and_no_other(wanted in vec(some_rows(), 2..=4), with_vectors: bool) {
+    fn exactly_the_acknowledged_rows_are_deleted(wanted in vec(some_rows(), 2..=4), with_vectors: bool) {
         block_on(hold(&wanted, with_vectors))?;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_goes_once_and_other_rows_of_its_file_besides() -> Result<()> {
+async fn rows_of_one_file_are_deleted_once_by_concurrent_transactions() -> Result<()> {
     let table = made(None).await?;
     let snapshot = open(&table).await?;
     let [first, second] = FILES;
@@ -313,7 +313,7 @@ async fn damage_is_reported_and_nothing_is_committed() -> Result<()> {
 
 /// If the outcome of the commit is unknown, its vector files are retained: the commit may name them.
 #[tokio::test(start_paused = true)]
-async fn what_may_be_in_the_table_stays() -> Result<()> {
+async fn files_that_may_be_live_are_not_deleted() -> Result<()> {
     let table = made(None).await?;
     let snapshot = open(&table).await?;
     let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1])).await?;

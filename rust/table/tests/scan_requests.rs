@@ -115,7 +115,7 @@ async fn a_file_is_its_footer_and_its_row_groups() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_match_is_not_fetched() -> Result<()> {
+async fn pages_that_cannot_match_are_not_fetched() -> Result<()> {
     let (table, snapshot) = table(1, ROWS).await?;
     let (_, all) = read(&table, &snapshot, ScanOptions::default()).await?;
     let (rows, some) = read(

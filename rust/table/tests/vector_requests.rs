@@ -12,7 +12,7 @@ use arrow_array::types::Int64Type;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, VectorFile, z85};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, VectorLocation, z85};
 use deltaic_table::read::{VectorOf, list_vectors, read_vectors};
 use deltaic_testkit::requests::{Report, RequestKind};
 use deltaic_testkit::table_builder::{TableBuilder, add};
@@ -45,7 +45,7 @@ async fn vectors(table: &TableBuilder, file: u8, positions: &[u64]) -> Result<Ve
         wanted.push(VectorOf { path, descriptor });
     }
     let first = wanted.first().expect("there are vectors");
-    let Place::File(path) = first.descriptor.validate()? else {
+    let VectorLocation::File(path) = first.descriptor.validate()? else {
         panic!("it is in a file")
     };
     table.put(&path, bytes.into_bytes()).await?;
@@ -112,7 +112,7 @@ async fn files_are_read_side_by_side() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_no_client_requests_is_not_fetched() -> Result<()> {
+async fn unrequested_columns_are_not_fetched() -> Result<()> {
     let table = TableBuilder::new();
     let wide = 20 * 65_536;
     let all = vectors(&table, 1, &[3, wide, 3, wide, 3, 3]).await?;

@@ -137,7 +137,7 @@ fn filled(columns: &[Field], rows: &[&Value]) -> Vec<Field> {
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::InvalidArgument,
-        format!("the test's actions are not a checkpoint: {error}"),
+        format!("the test's actions cannot be converted to a checkpoint: {error}"),
     )
 }
 

@@ -6,12 +6,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath, STAGED_COMMITS};
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::new_id;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use object_store::{ObjectStore, PutMode, PutOptions};
 
 use crate::fault::Fault;
@@ -44,7 +44,7 @@ struct State {
 }
 
 impl Catalog {
-    /// A catalog that has just taken over a table with this number of versions.
+    /// A catalog that has just started to manage a table with this number of versions.
     #[must_use]
     pub fn over(table: &Arc<TableLocation>, versions: i64, publishing: Publishing) -> Self {
         let versions = (0..versions).filter_map(|number| Version::try_new(number).ok());
@@ -135,10 +135,10 @@ impl Catalog {
                 Outcome::Committed(version)
             }
             std::cmp::Ordering::Greater => {
-                let why = format!("the catalog has ratified {next} versions and waits for the next");
+                let why = format!("the catalog has ratified {next} versions and only accepts the next one");
                 return Err(Error::new(ErrorKind::StorageError, why)
                     .with("version", version)
-                    .hint("propose the version that follows the newest one"));
+                    .hint("propose the version after the newest one"));
             }
         };
         Ok(if fault == Some(Fault::AnswerLost) {
@@ -180,15 +180,15 @@ impl Catalog {
 }
 
 impl Committer for Catalog {
-    fn prepare(&self) -> Answer<'_, Option<String>> {
+    fn prepare(&self) -> BoxedFuture<'_, Option<String>> {
         self.table.prepare()
     }
 
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(self.stage_and_ratify(version, commit))
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         Box::pin(self.ratified_commit(version))
     }
 

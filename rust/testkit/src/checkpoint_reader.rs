@@ -92,6 +92,6 @@ fn without_absent(value: &Value, is_map: bool) -> Value {
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("what was written is not a checkpoint: {error}"),
+        format!("the written file is not a checkpoint: {error}"),
     )
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::listing::Listing;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_protocol::{Error, Result, Version};
@@ -23,12 +23,16 @@ pub const VERSIONS: i64 = 6;
 /// violated.
 ///
 /// Protocol: *Delta Log Entries*; a commit is visible completely or not at all, and exactly one writer wins.
-#[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
+#[expect(clippy::panic, reason = "a violated contract fails the calling test")]
 pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
     committer.prepare().await?;
     committer.prepare().await?;
     let first = Version::ZERO;
-    assert_eq!(read(&committer, first).await?, None, "a version before the first");
+    assert_eq!(
+        read(&committer, first).await?,
+        None,
+        "the version exists before the first commit"
+    );
     let outcome = committer.propose(first, b"one\n".to_vec()).await?;
     assert_eq!(outcome, Outcome::Committed(first));
     let outcome = committer.propose(first, b"two\n".to_vec()).await?;
@@ -50,14 +54,14 @@ pub async fn keeps_the_contract(committer: Arc<dyn Committer>) -> Result<()> {
         for (writer, proposal) in proposals.into_iter().enumerate() {
             match proposal
                 .await
-                .unwrap_or_else(|error| panic!("a proposal broke: {error}"))?
+                .unwrap_or_else(|error| panic!("a proposal failed: {error}"))?
             {
                 Outcome::Committed(_) => winning_commits.push(writer),
                 Outcome::Lost(_) => {}
-                Outcome::NotSynced(_, why) => panic!("a store without faults syncs: {why}"),
-                Outcome::Withdrawn(_) => panic!("nobody cleans up"),
-                Outcome::Taken(_) => panic!("a store without faults gets one request"),
-                Outcome::Unknown(_) => panic!("a store without faults knows what became of a commit"),
+                Outcome::NotSynced(_, why) => panic!("a store without faults did not sync: {why}"),
+                Outcome::Withdrawn(_) => panic!("no cleanup runs in this test"),
+                Outcome::Taken(_) => panic!("a store without faults received several requests"),
+                Outcome::Unknown(_) => panic!("a store without faults returned no definitive response"),
             }
         }
         assert_eq!(
@@ -90,7 +94,7 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
     assert_eq!(
         files,
         versions.len(),
-        "something else is a file of the log: {listing:?}"
+        "the listing contains other log files: {listing:?}"
     );
     Ok(())
 }
@@ -98,7 +102,7 @@ pub async fn is_listed(table: &TableLocation) -> Result<()> {
 /// Commits an append through a committer that takes ten seconds per proposal, on a paused clock. Panics if the commit
 /// is not found: a committer whose commits are not immediately listed in `_delta_log` must be gapless, or its snapshots
 /// must know its commits.
-#[expect(clippy::panic, reason = "a broken contract fails the test that runs it")]
+#[expect(clippy::panic, reason = "a violated contract fails the calling test")]
 pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapshot) -> Result<()> {
     let slow = Slow(committer);
     let mut transaction = commit_to(snapshot)?;
@@ -110,7 +114,7 @@ pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapsho
             assert_eq!(committed.version, snapshot.version().next()?);
             Ok(())
         }
-        Err(error) => panic!("a slow commit is not reported: {error}"),
+        Err(error) => panic!("a slow commit is reported as an error: {error}"),
     }
 }
 
@@ -119,15 +123,15 @@ pub async fn reports_a_slow_commit(committer: &dyn Committer, snapshot: &Snapsho
 struct Slow<'a>(&'a dyn Committer);
 
 impl Committer for Slow<'_> {
-    #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    #[expect(clippy::disallowed_methods, reason = "the test's clock is paused")]
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(async move {
             tokio::time::sleep(Duration::from_secs(10)).await;
             self.0.propose(version, commit).await
         })
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.0.read_commit(version)
     }
 
@@ -156,17 +160,23 @@ pub async fn is_honest(
     let proposed = committer.propose(version, b"ours\n".to_vec()).await;
     let found = committer.read_commit(version).await?;
     if let Some(found) = &found {
-        assert_eq!(found.as_ref(), b"ours\n", "{how}: not whole, or another's");
+        assert_eq!(
+            found.as_ref(),
+            b"ours\n",
+            "{how}: incomplete, or another proposal"
+        );
     }
     match (&proposed, failed) {
-        (Err(error), _) => assert!(found.is_none(), "{how}: it was committed, in spite of {error}"),
+        (Err(error), _) => assert!(found.is_none(), "{how}: it was committed despite {error}"),
         (Ok(Outcome::Committed(_) | Outcome::NotSynced(..)), _) => {
             assert!(found.is_some(), "{how}: nothing was committed");
         }
         (Ok(Outcome::Withdrawn(_)), _) => assert!(found.is_none(), "{how}: it was committed"),
-        // This very proposal already took the name; a reader of the version finds it.
-        (Ok(Outcome::Lost(_) | Outcome::Taken(_)), _) => assert!(found.is_some(), "{how}: lost to nobody"),
-        (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: it was taken"),
+        // This proposal itself was committed; a reader of the version finds it.
+        (Ok(Outcome::Lost(_) | Outcome::Taken(_)), _) => {
+            assert!(found.is_some(), "{how}: lost, but no version exists")
+        }
+        (Ok(Outcome::Unknown(_)), Failed::Behind) => assert!(found.is_some(), "{how}: no version exists"),
         (Ok(Outcome::Unknown(_)), Failed::Before) => {}
     }
     proposed

@@ -1,4 +1,4 @@
-//! Actual and expected contents of a snapshot, in a form that can be compared.
+//! Comparable actual and expected contents of a snapshot.
 
 use std::collections::BTreeMap;
 
@@ -305,6 +305,6 @@ fn number(batch: &RecordBatch, name: &str, row: usize) -> Result<Option<i64>> {
 fn wrong(what: &str) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("a snapshot is not in its form: {what}"),
+        format!("a snapshot has an unexpected structure: {what}"),
     )
 }

@@ -161,8 +161,8 @@ impl Rule {
         Self { which, ..self }
     }
 
-    /// Returns the fault that this rule gives a request, and counts the request.
-    pub(crate) fn judge(&mut self, kind: RequestKind, path: &str) -> Option<Fault> {
+    /// Returns the fault of this rule for a request, and counts the request.
+    pub(crate) fn check(&mut self, kind: RequestKind, path: &str) -> Option<Fault> {
         if !(self.kinds.is_empty() || self.kinds.contains(&kind)) || !path.contains(&self.part_of_path) {
             return None;
         }

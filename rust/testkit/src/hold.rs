@@ -44,7 +44,7 @@ impl Hold {
         (hold, holder)
     }
 
-    /// Waits until the request is blocked; forever if that never happens.
+    /// Waits until the request is blocked, without a timeout.
     pub async fn reached(&mut self) {
         if (&mut self.reached).await.is_err() {
             std::future::pending::<()>().await;

@@ -24,7 +24,7 @@ pub struct ListingForm {
     pub order: Order,
     /// Objects whose path contains one of these are listed twice.
     pub twice: Vec<String>,
-    /// Objects whose path contains one of these are missing, as if created a moment ago.
+    /// Objects whose path contains one of these are missing, as if just created.
     pub without: Vec<String>,
     /// Objects with names similar to existing ones are added.
     pub with_foreign: bool,

@@ -1,4 +1,4 @@
-//! What a test table keeps of its log besides the commits.
+//! The state of a test table's log apart from the commits.
 
 use crate::checkpoint_form::CheckpointForm;
 
@@ -14,7 +14,7 @@ pub(crate) struct Written {
 
 /// The state of the log apart from the commits.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct LogExtras {
     pub(crate) checkpoints: Vec<Written>,
     pub(crate) oldest_checkpoint: Option<usize>,
     pub(crate) number: usize,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use serde_json::Value;
 
 use crate::table_builder::TableBuilder;

@@ -1,4 +1,4 @@
-//! Commits by deltaic to handwritten tables, and the other log files that they create.
+//! Commits by deltaic to handwritten tables, and the log files that post-commit maintenance creates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use deltaic_protocol::checksum::VersionChecksum;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 

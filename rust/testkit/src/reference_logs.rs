@@ -1,14 +1,14 @@
 //! Logs of tables that other implementations wrote, and modifiable copies of them.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reference tables and CI are of the machine that tests run on, and no table is open while they are copied"
+    reason = "test setup reads the environment and copies files before any table is opened"
 )]
 
 use std::fs;
 use std::io::Result;
 use std::path::{Path, PathBuf};
 
-/// The roots of the reference tables, in order. They are in `../shared/golden` beside the checkout.
+/// The roots of the reference tables, in order. They are in `../shared/golden` next to the checkout.
 ///
 /// None if this machine does not have them: the test is skipped, which a line `skipped: ` reports.
 ///
@@ -20,7 +20,7 @@ pub fn reference_tables() -> Option<Vec<PathBuf>> {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
     let found = tables_in(&golden, std::env::var_os("CI").is_some_and(|set| !set.is_empty()));
     if found.is_none() {
-        #[expect(clippy::print_stderr, reason = "a skipped test reports why")]
+        #[expect(clippy::print_stderr, reason = "a skipped test prints the reason")]
         {
             eprintln!("skipped: missing: ../shared/golden beside the project");
         }

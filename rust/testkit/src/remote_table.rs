@@ -13,7 +13,7 @@ use crate::scripted_network::{Mishap, ScriptedNetwork};
 /// A service: a table's URI and its signing options.
 pub type Service = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// The services with their ways of signing, which reveal different amounts of secrets in requests; every secret
+/// The services with their ways of signing, which put different secrets into requests; every secret
 /// contains a mark.
 pub const SERVICES: [Service; 4] = [
     (

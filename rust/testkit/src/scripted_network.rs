@@ -19,7 +19,7 @@ use object_store::{ClientConfigKey, ClientOptions, Result};
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
-use crate::services::{Answer, Object, Objects, serve};
+use crate::services::{Object, Objects, Response, serve};
 
 /// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Trouble {
         }
     }
 
-    fn judge(&mut self, request: &HttpRequest) -> Option<(Mishap, bool)> {
+    fn check(&mut self, request: &HttpRequest) -> Option<(Mishap, bool)> {
         let is_meant =
             request.method().as_str() == self.method && decoded(request).contains(&self.part_of_uri);
         if !is_meant {
@@ -203,12 +203,12 @@ impl ScriptedNetwork {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, request: &HttpRequest, body: Bytes) -> (Option<Mishap>, Answer) {
+    fn answer(&self, request: &HttpRequest, body: Bytes) -> (Option<Mishap>, Response) {
         let mut state = self.state();
         let mut met = None;
         for trouble in &mut state.troubles {
-            let judged = trouble.judge(request);
-            met = met.or(judged);
+            let checked = trouble.check(request);
+            met = met.or(checked);
         }
         state.writings += 1;
         let writing = state.writings;
@@ -217,7 +217,7 @@ impl ScriptedNetwork {
         let answer = if met.is_none_or(|(_, is_done)| is_done) || is_in_the_body {
             serve(&mut state.objects, request, body, writing)
         } else {
-            Answer::default()
+            Response::default()
         };
         (mishap, answer)
     }
@@ -262,7 +262,9 @@ impl HttpService for Client {
                 wait(self.silence).await;
                 fails(HttpErrorKind::Timeout, "operation timed out")
             }
-            Some(Mishap::Status(status, code)) => Ok(response(Answer::refusal(status, code, &request), None)),
+            Some(Mishap::Status(status, code)) => {
+                Ok(response(Response::refusal(status, code, &request), None))
+            }
             mishap => Ok(response(answer, mishap)),
         };
         let ended = self.network.made.elapsed();
@@ -278,7 +280,7 @@ impl HttpService for Client {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the network's own silence, which a paused clock skips; no test waits for it"
+    reason = "simulated timeout, which a paused clock skips"
 )]
 async fn wait(silence: Duration) {
     tokio::time::sleep(silence).await;
@@ -297,7 +299,7 @@ async fn whole(body: &mut HttpRequestBody) -> Result<Bytes, HttpError> {
     Ok(bytes.into())
 }
 
-fn response(answer: Answer, mishap: Option<Mishap>) -> HttpResponse {
+fn response(answer: Response, mishap: Option<Mishap>) -> HttpResponse {
     let half = answer.body.slice(..answer.body.len() / 2);
     let pieces = match mishap {
         Some(Mishap::BreaksOff) => {
@@ -308,7 +310,7 @@ fn response(answer: Answer, mishap: Option<Mishap>) -> HttpResponse {
         Some(Mishap::Long) => vec![Ok(answer.body.clone()), Ok(answer.body)],
         _ => vec![Ok(answer.body)],
     };
-    let mut response = HttpResponse::new(HttpResponseBody::new(Pieces(pieces.into())));
+    let mut response = HttpResponse::new(HttpResponseBody::new(BodyChunks(pieces.into())));
     if let Ok(status) = answer.status.try_into() {
         *response.status_mut() = status;
     }
@@ -321,9 +323,9 @@ fn response(answer: Answer, mishap: Option<Mishap>) -> HttpResponse {
 }
 
 /// A body in chunks, the last of which may be a connection error.
-struct Pieces(VecDeque<Result<Bytes, HttpError>>);
+struct BodyChunks(VecDeque<Result<Bytes, HttpError>>);
 
-impl Body for Pieces {
+impl Body for BodyChunks {
     type Data = Bytes;
     type Error = HttpError;
 

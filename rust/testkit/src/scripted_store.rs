@@ -165,7 +165,7 @@ impl ScriptedStore {
         }
     }
 
-    /// The clock that gives objects their modification times.
+    /// The clock that sets the modification times of objects.
     #[must_use]
     pub fn clock(&self) -> &StoreClock {
         &self.clock
@@ -206,8 +206,8 @@ impl ScriptedStore {
             let mut fault = None;
             for rule in &mut script.rules {
                 // Every rule counts, so that "the third" does not depend on other rules.
-                let judged = rule.judge(kind, path);
-                fault = fault.or(judged);
+                let checked = rule.check(kind, path);
+                fault = fault.or(checked);
             }
             script.met += usize::from(fault.is_some());
             script.requests.push(Request {
@@ -306,7 +306,7 @@ impl ScriptedStore {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the store's own slowness, which a paused clock skips; no test waits for it"
+    reason = "simulated latency, which a paused clock skips"
 )]
 async fn wait(latency: Duration) {
     tokio::time::sleep(latency).await;
@@ -462,7 +462,7 @@ impl ScriptedStore {
     async fn overwrite(&self, path: &Path) -> Result<()> {
         let mut bytes = self.store.get(path).await?.bytes().await?.to_vec();
         let quarter = bytes.len() / 4;
-        // Inside a word, where the change gives another word and remains decodable.
+        // Changes one character inside a word, so that the file remains decodable.
         let words = bytes.get(quarter..).unwrap_or_default().windows(16);
         let word = words
             .into_iter()

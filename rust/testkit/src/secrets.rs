@@ -15,18 +15,18 @@ pub const MARKS: [&str; 2] = ["PlAnTeD", "UGxBblRlR"];
 ///
 /// ```
 /// use deltaic_protocol::{Error, ErrorKind};
-/// use deltaic_testkit::secrets::tells_no_secret;
+/// use deltaic_testkit::secrets::reveals_no_secret;
 ///
-/// tells_no_secret(&Error::new(ErrorKind::StorageError, "the store failed"));
+/// reveals_no_secret(&Error::new(ErrorKind::StorageError, "the store failed"));
 /// let told = Error::new(ErrorKind::StorageError, "the store failed").hint("the key is not PlAnTeD-key");
-/// assert!(std::panic::catch_unwind(|| tells_no_secret(&told)).is_err());
+/// assert!(std::panic::catch_unwind(|| reveals_no_secret(&told)).is_err());
 /// ```
-pub fn tells_no_secret(error: &Error) {
+pub fn reveals_no_secret(error: &Error) {
     let message = format!("{error} {error:?}");
     for mark in MARKS {
         assert!(
             !message.contains(mark),
-            "an error tells a secret: {}",
+            "an error contains a secret: {}",
             message.replace(mark, "…")
         );
     }

@@ -21,13 +21,13 @@ pub(crate) type Objects = BTreeMap<String, Object>;
 
 /// A response: status, headers and body.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Bytes,
 }
 
-impl Answer {
+impl Response {
     /// An error response with a code in the format of each service. Repeats everything that the client sent, including
     /// secrets, as servers do.
     pub(crate) fn refusal(status: u16, code: &str, request: &HttpRequest) -> Self {
@@ -51,7 +51,7 @@ const IN_HEADERS: &str = "Sat, 21 Nov 2026 00:00:00 GMT";
 const IN_LISTINGS: &str = "2026-11-21T00:00:00.000Z";
 
 /// Executes a request.
-pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, writing: usize) -> Answer {
+pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, writing: usize) -> Response {
     let uri = request.uri();
     let is_azure = uri.host().is_some_and(|host| host.ends_with(".windows.net"));
     let path = percent_decode_str(uri.path()).decode_utf8_lossy();
@@ -64,7 +64,7 @@ pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, w
     match request.method().as_str() {
         "GET" if key.is_empty() => list(objects, uri.query().unwrap_or_default(), is_azure),
         "GET" => get(objects, &key, header("range"), request),
-        "HEAD" => Answer {
+        "HEAD" => Response {
             body: Bytes::new(),
             ..get(objects, &key, None, request)
         },
@@ -73,19 +73,19 @@ pub(crate) fn serve(objects: &mut Objects, request: &HttpRequest, body: Bytes, w
                 header("if-none-match") == Some("*") || header("x-goog-if-generation-match") == Some("0");
             if if_absent && objects.contains_key(&key) {
                 return if is_azure {
-                    Answer::refusal(409, "BlobAlreadyExists", request)
+                    Response::refusal(409, "BlobAlreadyExists", request)
                 } else {
-                    Answer::refusal(412, "PreconditionFailed", request)
+                    Response::refusal(412, "PreconditionFailed", request)
                 };
             }
             objects.insert(key, Object { bytes: body, writing });
-            Answer {
+            Response {
                 status: 201,
                 headers: tags(writing),
                 body: Bytes::new(),
             }
         }
-        _ => Answer::refusal(405, "MethodNotAllowed", request),
+        _ => Response::refusal(405, "MethodNotAllowed", request),
     }
 }
 
@@ -97,9 +97,9 @@ fn tags(writing: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn get(objects: &Objects, key: &str, range: Option<&str>, request: &HttpRequest) -> Answer {
+fn get(objects: &Objects, key: &str, range: Option<&str>, request: &HttpRequest) -> Response {
     let Some(object) = objects.get(key) else {
-        return Answer::refusal(404, "NoSuchKey", request);
+        return Response::refusal(404, "NoSuchKey", request);
     };
     let size = object.bytes.len();
     let mut headers = tags(object.writing);
@@ -112,7 +112,7 @@ fn get(objects: &Objects, key: &str, range: Option<&str>, request: &HttpRequest)
         None => (200, 0..size),
     };
     headers.push(("content-length", range.len().to_string()));
-    Answer {
+    Response {
         status,
         headers,
         body: object.bytes.slice(range),
@@ -129,7 +129,7 @@ fn range_of(text: &str, size: usize) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-fn list(objects: &Objects, query: &str, is_azure: bool) -> Answer {
+fn list(objects: &Objects, query: &str, is_azure: bool) -> Response {
     let asked: BTreeMap<_, _> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let prefix = asked.get("prefix").map(String::as_str).unwrap_or_default();
     let after = asked.get("start-after").map(String::as_str).unwrap_or_default();
@@ -180,7 +180,7 @@ fn list(objects: &Objects, query: &str, is_azure: bool) -> Answer {
     } else {
         format!("<ListBucketResult>{found}</ListBucketResult>")
     };
-    Answer {
+    Response {
         status: 200,
         headers: Vec::new(),
         body: body.into(),

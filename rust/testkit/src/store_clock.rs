@@ -35,7 +35,7 @@ impl StoreClock {
         ahead.written.insert(path.clone(), now);
     }
 
-    /// An object with the modification time that the store gave it.
+    /// An object with its modification time by the store's clock.
     pub(crate) fn shown(&self, mut object: ObjectMeta) -> ObjectMeta {
         if let Some(ahead) = self.ahead().written.get(&object.location) {
             object.last_modified += *ahead;

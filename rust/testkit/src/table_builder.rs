@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 pub use crate::file_actions::{NEVER_EXPIRED, add, remove};
-use crate::log_state::Kept;
+use crate::log_state::LogExtras;
 use crate::scripted_store::ScriptedStore;
 use deltaic_protocol::Result;
 use deltaic_storage::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -21,7 +21,7 @@ pub struct TableBuilder {
     scripted: ScriptedStore,
     location: Arc<TableLocation>,
     commits: Vec<Vec<Value>>,
-    pub(crate) kept: Kept,
+    pub(crate) kept: LogExtras,
 }
 
 impl Default for TableBuilder {
@@ -44,7 +44,7 @@ impl TableBuilder {
             scripted,
             location: Arc::new(location),
             commits: Vec::new(),
-            kept: Kept::default(),
+            kept: LogExtras::default(),
         }
     }
 

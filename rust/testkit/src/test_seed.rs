@@ -1,4 +1,4 @@
-//! The seed of random tests, which the test runner derives from the commit (`tests/seed.py`).
+//! The seed of random tests. The test runner derives it from the Git commit (`tests/seed.py`).
 
 /// The seed if none is set: a plain `cargo test`.
 const DEFAULT: u64 = 20_261_121;
@@ -10,10 +10,10 @@ const DEFAULT: u64 = 20_261_121;
 /// If the variable is not a number.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a test run is repeated by its environment"
+    reason = "a test run is reproduced through its environment"
 )]
-#[expect(clippy::print_stderr, reason = "a failed test shows its seed")]
-#[expect(clippy::panic, reason = "a seed that is ignored would repeat nothing")]
+#[expect(clippy::print_stderr, reason = "a failed test prints its seed")]
+#[expect(clippy::panic, reason = "an ignored seed would not reproduce the run")]
 #[must_use]
 pub fn test_seed() -> u64 {
     let seed = std::env::var("TEST_SEED").map_or(DEFAULT, |set| {

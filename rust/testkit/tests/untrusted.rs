@@ -1,7 +1,7 @@
 //! Tests the invariants of `deltaic_testkit::untrusted` with random mutations of known bytes.
 //!
 //! Coverage-guided: `make fuzz`.
-#![expect(clippy::panic, reason = "a test states what it expects by failing")]
+#![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,13 +25,13 @@ fn holds(name: &str) {
     let turn = TURN.lock();
     assert!(untrusted::is_counted(), "the memory is not counted");
     let Some(target) = untrusted::named(name) else {
-        panic!("there is no target {name}");
+        panic!("the target {name} does not exist");
     };
     // Short seeds, so that many trials take little time; coverage-guided fuzzing uses all of them.
     let (seeds, words) = (seeds(name, target.most_bytes / 4), dictionary(name));
     assert!(
         !seeds.is_empty() && !words.is_empty(),
-        "{name} has no seeds or no words"
+        "{name} has no seeds or no dictionary"
     );
     panics::watch(|| ());
     panics::take();
@@ -58,7 +58,7 @@ fn execute(target: Target, bytes: &[u8]) {
     if outcome.is_err() || ours.is_some() {
         let kept = keep(target, bytes);
         panic!(
-            "{}: {}\nthe bytes are in {kept}; again: cargo +nightly fuzz run {} {kept}",
+            "{}: {}\nthe input is in {kept}; to reproduce: cargo +nightly fuzz run {} {kept}",
             target.name,
             ours.or_else(panics::take_others).unwrap_or_default(),
             target.name

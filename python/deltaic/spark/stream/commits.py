@@ -147,11 +147,11 @@ class StreamCommits:
 
     def _change(self, commit: _rust.CommitFiles, *, rewrites: bool) -> UnsupportedFeature:
         what = "rewrote rows" if rewrites else "deleted rows"
-        which = "ignoreChanges to get rewritten files again" if rewrites else "ignoreDeletes to pass it over"
+        which = "ignoreChanges to get rewritten files again" if rewrites else "ignoreDeletes to skip it"
         return UnsupportedFeature(
             f"version {commit.version} {what}: it removed data file {commit.removed}, and a stream takes in "
             "new rows only",
             context={"path": commit.removed, "version": commit.version, "table": self._table.uri},
-            hint=f"set skipChangeCommits to pass such commits over, {which}, or read a change feed "
+            hint=f"set skipChangeCommits to skip such commits, {which}, or read a change feed "
             "with readChangeFeed",
         )

@@ -82,7 +82,7 @@ class StreamOffset:
             or version < first
         ):
             raise CorruptLog(
-                f"the checkpoint holds an offset that this release cannot read: {dict(found)!r:.200}",
+                f"the checkpoint contains an offset that this release cannot read: {dict(found)!r:.200}",
                 hint="a checkpoint belongs to the source that wrote it: start with a new checkpointLocation, "
                 "and with startingVersion where the old one ended",
             )

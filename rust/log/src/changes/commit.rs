@@ -13,7 +13,7 @@ use super::{ChangedFile, PartitionValues};
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// An add or a remove.
 pub(super) struct FileAction {
@@ -76,7 +76,7 @@ impl Actions {
                 ErrorKind::CorruptLog,
                 "a line is longer than max_line_bytes allows",
             )
-            .hint("raise max_line_bytes if the table is yours"));
+            .hint("raise max_line_bytes if you trust the table"));
         };
         match parse_line(line)? {
             ActionLine::Add(add) => self.files.push(FileAction {
@@ -123,7 +123,7 @@ impl Actions {
     }
 }
 
-/// Returns `numRecords` of statistics, which are JSON text within a JSON string.
+/// Returns `numRecords` of the statistics, which are a JSON string that contains JSON.
 fn records_in(stats: &RawValue) -> Option<i64> {
     let text: Cow<'_, str> = serde_json::from_str(stats.get()).ok()?;
     num_records(&text)

@@ -84,7 +84,7 @@ pub struct ChangeLog {
     pub end: Snapshot,
 }
 
-/// What determines the changes of a version.
+/// How much of the log the changes of a version are derived from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangesFrom {
     /// The actions of its commit.
@@ -100,7 +100,7 @@ pub enum ChangesFrom {
 ///
 /// # Errors
 ///
-/// `VersionNotFound` with the available range if a commit is not, or no longer, in the log; `InvalidArgument`
+/// `VersionNotFound` with the available range if a commit is not in the log; `InvalidArgument`
 /// if `first` is greater than `last`.
 pub async fn read_changes(
     location: &Arc<TableLocation>,

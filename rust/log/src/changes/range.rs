@@ -17,7 +17,7 @@ use crate::segment::{newest_version, not_a_table, version_not_found};
 use crate::snapshot::LoadOptions;
 use deltaic_storage::location::TableLocation;
 
-/// How many commits are read in parallel.
+/// Maximum number of commits read in parallel.
 const COMMITS_IN_FLIGHT: usize = 16;
 
 /// The commits of a range, all of which are in the log.
@@ -46,7 +46,7 @@ impl<'a> Range<'a> {
         if first > last {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("changes from version {first} to {last}: the first is greater than the last"),
+                format!("the first version, {first}, is greater than the last version, {last}"),
             ));
         }
         let files: Vec<Arc<LogFile>> = listing
@@ -114,7 +114,7 @@ impl<'a> Range<'a> {
             )
             .with("table", location.uri())
             .with("version", first)
-            .hint("request changes from the next version on"));
+            .hint("request changes from a later version"));
         }
         let mut formed = Vec::with_capacity(commits.len());
         let mut any_lacks = false;
@@ -184,7 +184,7 @@ impl<'a> Range<'a> {
     }
 }
 
-/// Returns the table configuration before a version, and true; if the log before it was cleaned up, the
+/// Returns the table configuration before a version and true; if the log before it was cleaned up, returns the
 /// configuration as of the version, and false.
 async fn configuration_before(
     location: &Arc<TableLocation>,
@@ -233,20 +233,20 @@ fn ensure_whole(listing: &Listing, files: &[Arc<LogFile>], first: Version, last:
     let mut there: Vec<Version> = listing.commits().map(|file| file.path.version).collect();
     there.reverse();
     let Some(newest) = there.first().copied() else {
-        return Err(gone(missing));
+        return Err(cleaned_up(missing));
     };
     let unbroken = there.iter().zip(0i64..);
     let oldest = unbroken
         .take_while(|(version, back)| version.as_i64().saturating_add(*back) == newest.as_i64())
         .last()
         .map_or(newest, |(version, _)| *version);
-    Err(gone(missing)
+    Err(cleaned_up(missing)
         .with("oldest", oldest)
         .with("newest", newest)
         .hint(format!("changes can be read from version {oldest} to {newest}")))
 }
 
-fn gone(version: Version) -> Error {
+fn cleaned_up(version: Version) -> Error {
     Error::new(
         ErrorKind::VersionNotFound,
         format!("the commit of version {version} is not in the log, so its changes are unknown"),

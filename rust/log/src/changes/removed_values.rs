@@ -49,7 +49,7 @@ pub(super) fn fill_values(
             None => {
                 return Err(Error::new(
                     ErrorKind::VersionNotFound,
-                    format!("the partition of a file that version {version} removed is no longer in the log"),
+                    format!("the partition values of a file that version {version} removed are no longer in the log"),
                 )
                 .with("version", version)
                 .hint("request changes from a later version"));

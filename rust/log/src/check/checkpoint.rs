@@ -1,4 +1,4 @@
-//! Checkpoints: each is read completely, then compared with the commits, or used as the start if these are
+//! Checks checkpoints: reads each completely and compares it with the commits, or starts from it if these are
 //! missing.
 //!
 //! Protocol: *Checkpoints*, *V2 Spec*, *Sidecar Files*, *Action Reconciliation*.
@@ -14,16 +14,16 @@ use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::checkpoint_statistics::{other_statistics, read_statistics};
-use super::compare::{compare, say_statistics};
+use super::compare::{compare, report_statistics};
 use super::diagnosis::{BROKEN_CHECKPOINT, MISSING_SIDECAR, UNREADABLE_FILE};
-use super::file_action::judge_tombstone;
+use super::file_action::validate_tombstone;
 use super::finding::{Finding, Findings};
 use super::fingerprint::Fingerprint;
 use super::folder::LogFolder;
-use super::hint::Held;
+use super::hint::CheckpointContents;
 use super::seed::seed;
 use super::state::State;
-use super::statistics::{Judged, judge};
+use super::statistics::{StatisticsReport, validate};
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use crate::segment::CheckpointFiles;
@@ -41,25 +41,26 @@ pub(super) struct CheckpointExaminer<'a> {
 }
 
 impl CheckpointExaminer<'_> {
-    /// Checks a checkpoint. Returns the amount of its contents; `None` if it cannot be read.
+    /// Checks a checkpoint. Returns the size of its contents; `None` if it cannot be read.
     pub(super) async fn examine(
         &mut self,
         files: &CheckpointFiles,
         state: &mut State,
         findings: &mut Findings,
-    ) -> Option<Held> {
+    ) -> Option<CheckpointContents> {
         let first = files
             .files
             .first()
             .map(|file| file.relative())
             .unwrap_or_default();
-        let mut say = |finding: Finding| findings.add(finding.at(first.as_str()).of_version(files.version));
+        let mut report =
+            |finding: Finding| findings.add(finding.at(first.as_str()).of_version(files.version));
         let read = Checkpoint::read(self.location, files, self.max_line_bytes).await;
         let checkpoint = match read {
             Ok(checkpoint) => checkpoint,
             Err(error) => {
                 self.sidecars = None;
-                say(self.broken(&error));
+                report(self.broken(&error));
                 return None;
             }
         };
@@ -78,29 +79,29 @@ impl CheckpointExaminer<'_> {
         let removes = match removes {
             Ok(removes) => removes,
             Err(error) => {
-                say(self.broken(&error));
+                report(self.broken(&error));
                 return None;
             }
         };
         let is_usable = state.is_whole && state.version == Some(files.version);
         let read = if is_usable {
-            compare(&checkpoint, &removes, state, &mut say);
+            compare(&checkpoint, &removes, state, &mut report);
             let longest = self.max_line_bytes;
             let others = other_statistics(&checkpoint, self.location, longest, &state.files).await;
-            others.map(|others| say_statistics(&others, &mut say))
+            others.map(|others| report_statistics(&others, &mut report))
         } else {
-            seed(&checkpoint, state, &mut say);
+            seed(&checkpoint, state, &mut report);
             for batch in &removes {
-                self.take_tombstones(batch, state, &mut say);
+                self.take_tombstones(batch, state, &mut report);
             }
-            self.take_statistics(&checkpoint, state, &mut say).await
+            self.take_statistics(&checkpoint, state, &mut report).await
         };
         if let Err(error) = read {
-            say(self.broken(&error));
+            report(self.broken(&error));
             state.is_whole &= is_usable;
             return None;
         }
-        Some(Held {
+        Some(CheckpointContents {
             adds: checkpoint.adds.iter().map(|batch| batch.len()).sum(),
             actions: checkpoint.rows(),
             bytes: files
@@ -128,7 +129,7 @@ impl CheckpointExaminer<'_> {
         }
     }
 
-    fn take_tombstones(&self, batch: &FileBatch, state: &mut State, say: &mut dyn FnMut(Finding)) {
+    fn take_tombstones(&self, batch: &FileBatch, state: &mut State, report: &mut dyn FnMut(Finding)) {
         let times = batch.batch.column_by_name("deletion_timestamp");
         let paths = batch.batch.column_by_name("path");
         let (Some(times), Some(paths)) = (
@@ -139,12 +140,13 @@ impl CheckpointExaminer<'_> {
         };
         for row in 0..batch.len() {
             let time = times.is_valid(row).then(|| times.value(row));
-            if let Some(finding) = judge_tombstone(time, self.now_ms) {
-                say(finding.at(without_secrets(paths.value(row))));
+            if let Some(finding) = validate_tombstone(time, self.now_ms) {
+                report(finding.at(without_secrets(paths.value(row))));
             }
             if state.files.find(&batch.keys.key(row)).is_some() {
-                let message = "it holds an add and a remove of one logical file; readers take the add";
-                say(Finding::new(&BROKEN_CHECKPOINT, message).at(without_secrets(paths.value(row))));
+                let message =
+                    "the checkpoint contains an add and a remove of one logical file; readers use the add";
+                report(Finding::new(&BROKEN_CHECKPOINT, message).at(without_secrets(paths.value(row))));
             }
             state.name_elsewhere(paths.value(row));
         }
@@ -155,7 +157,7 @@ impl CheckpointExaminer<'_> {
         &self,
         checkpoint: &Checkpoint,
         state: &mut State,
-        say: &mut (dyn FnMut(Finding) + Send),
+        report: &mut (dyn FnMut(Finding) + Send),
     ) -> Result<()> {
         let schema = state
             .requirements
@@ -163,14 +165,15 @@ impl CheckpointExaminer<'_> {
             .map(|required| required.schema.clone());
         let files = &mut state.files;
         let take = &mut |key: &LogicalFileKey<'_>, text: Option<&str>, num_records: Option<i64>| {
-            let mut judged = text.map_or_else(Judged::default, |text| judge(text, schema.as_ref()));
-            judged.num_records = judged.num_records.or(num_records);
+            let mut checked =
+                text.map_or_else(StatisticsReport::default, |text| validate(text, schema.as_ref()));
+            checked.num_records = checked.num_records.or(num_records);
             if let Some(file) = files.find_mut(key) {
-                file.num_records = judged.num_records;
+                file.num_records = checked.num_records;
                 file.statistics = text.map(Fingerprint::of);
                 let shown = without_secrets(&file.path);
-                for fault in judged.faults {
-                    say(fault.at(shown.as_str()));
+                for fault in checked.faults {
+                    report(fault.at(shown.as_str()));
                 }
             }
         };

@@ -19,12 +19,12 @@ use crate::decode::action_text::{ActionText, Line};
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::{FileBatch, StatisticsSource};
 use deltaic_storage::location::{TableLocation, without_secrets};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
-/// Texts are read in batches of this fraction of the replay batch size, since each text is large.
+/// JSON statistics are read in batches of this fraction of the replay batch size, since each text is large.
 const TEXT_SHARE: usize = 16;
 
-/// Callback for each add: its key, the text of its statistics, and `numRecords` if only the struct has it.
+/// Callback for each add: its key, the JSON text of its statistics, and `numRecords` if only the struct has it.
 pub(super) type TakeStatistics<'a> = dyn FnMut(&LogicalFileKey<'_>, Option<&str>, Option<i64>) + Send + 'a;
 
 /// Reads the statistics of every add, and for Parquet all of their columns, so that damage anywhere is

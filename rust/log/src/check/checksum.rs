@@ -12,7 +12,7 @@ use super::finding::{Finding, Findings};
 use super::state::State;
 use crate::listing::LogFile;
 
-/// How many files all checksums together are compared with: each comparison may need all files of its
+/// Maximum number of files compared with all checksums together: each comparison may need all files of its
 /// version.
 const MOST_FILES: u64 = 1 << 28;
 
@@ -58,13 +58,13 @@ impl ChecksumExaminer {
     /// Checks a checksum, and compares it with the state if that is complete and of the same version.
     pub(super) fn examine(&mut self, file: &LogFile, bytes: &[u8], state: &State, findings: &mut Findings) {
         let (path, version) = (file.relative(), file.path.version);
-        let mut say = |finding: Finding| findings.add(finding.at(path.as_str()).of_version(version));
+        let mut report = |finding: Finding| findings.add(finding.at(path.as_str()).of_version(version));
         let mut checksum = match VersionChecksum::parse(bytes) {
             Ok(checksum) => checksum,
-            Err(error) => return say(Finding::of(&BROKEN_CHECKSUM, &error)),
+            Err(error) => return report(Finding::of(&BROKEN_CHECKSUM, &error)),
         };
         if checksum.txn_id.is_none() {
-            say(Finding::new(
+            report(Finding::new(
                 &CHECKSUM_WITHOUT_ID,
                 "the checksum has no `txnId`, so its commit is unknown",
             ));
@@ -76,8 +76,8 @@ impl ChecksumExaminer {
             return;
         };
         if self.spare(&mut checksum, state.files.len()) {
-            let message = "its histograms and files were not compared with the log's files";
-            say(Finding::new(&NOT_ALL_COMPARED, message));
+            let message = "the checksum's histograms and list of files were not compared with the log";
+            report(Finding::new(&NOT_ALL_COMPARED, message));
         }
         let txns: Vec<Txn> = state.txns.values().cloned().collect();
         let domains: Vec<DomainMetadata> = state.domains.values().cloned().collect();
@@ -109,7 +109,7 @@ impl ChecksumExaminer {
             } else {
                 &CHECKSUM_DISAGREES
             };
-            say(Finding::new(diagnosis, disagreement.to_string()).in_field(disagreement.field()));
+            report(Finding::new(diagnosis, disagreement.to_string()).in_field(disagreement.field()));
         }
     }
 }
@@ -119,14 +119,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_take_too_long_is_left_out() -> deltaic_protocol::Result<()> {
+    fn checks_that_take_too_long_are_left_out() -> deltaic_protocol::Result<()> {
         let text = br#"{"tableSizeBytes":0,"numFiles":0,"numMetadata":1,"numProtocol":1,"allFiles":[]}"#;
         let mut examiner = ChecksumExaminer { files_left: 10 };
         let mut checksum = VersionChecksum::parse(text)?;
         assert!(!examiner.spare(&mut checksum, 6));
         assert!(examiner.spare(&mut checksum, 6));
         assert!(checksum.all_files.is_none());
-        assert!(!examiner.spare(&mut checksum, 6), "nothing is asked for any more");
+        assert!(
+            !examiner.spare(&mut checksum, 6),
+            "the checksum has no per-file fields left"
+        );
         assert_eq!(examiner.files_left, 4);
         Ok(())
     }

@@ -15,22 +15,22 @@ use deltaic_protocol::in_commit_timestamp::TimestampSource;
 use deltaic_protocol::strict_json::ensure_strict;
 use memchr::memmem;
 
-use super::commit_time::judge_moments;
+use super::commit_time::validate_times;
 use super::diagnosis::{
     COMMIT_INFO_NOT_FIRST, DAMAGED_COMMIT, DUPLICATE_ACTION, DUPLICATE_FILE, IN_COMMIT_TIMESTAMP_GOES_BACK,
     LOOSE_JSON, MISSING_IN_COMMIT_TIMESTAMP, NO_PROTOCOL_OR_METADATA, PATH_LIVE_TWICE, STATISTICS_NOT_JSON,
 };
-use super::file_action::{judge_add, judge_tombstone};
+use super::file_action::{validate_add, validate_tombstone};
 use super::file_table::FileEntry;
 use super::finding::{Finding, Findings};
 use super::fingerprint::Fingerprint;
 use super::severity::Severity;
 use super::state::{State, Touched};
-use super::statistics::judge;
+use super::statistics::validate;
 use crate::decode::action_text::{ActionText, Line};
 use deltaic_storage::location::without_secrets;
 
-/// Within how many bytes of a line the name of its action starts.
+/// The name of a line's action starts within this many bytes.
 const NAME_BYTES: usize = 64;
 
 /// Applies one file of actions to the state.
@@ -107,14 +107,14 @@ impl FoundConfiguration {
 }
 
 impl CommitReader<'_> {
-    fn say(&mut self, finding: Finding) {
+    fn report(&mut self, finding: Finding) {
         self.findings
             .add(finding.at(self.path.as_str()).of_version(self.version));
     }
 
     fn damage(&mut self, finding: Finding) {
         self.is_damaged = true;
-        self.say(finding);
+        self.report(finding);
     }
 
     fn take_configuration(&mut self, found: FoundConfiguration) {
@@ -129,7 +129,7 @@ impl CommitReader<'_> {
         }
         let (path, version) = (self.path.clone(), self.version);
         let findings = &mut *self.findings;
-        self.state.take_form(
+        self.state.apply_configuration(
             found.protocols.into_iter().next_back(),
             found.metadata.into_iter().next_back(),
             |finding| findings.add(finding.at(path.as_str()).of_version(version)),
@@ -175,7 +175,7 @@ impl CommitReader<'_> {
             }
             Ok(ActionLine::CommitInfo(info)) => {
                 if let Err(error) = ensure_strict(info.get(), None) {
-                    self.say(
+                    self.report(
                         Finding::of(&LOOSE_JSON, &error)
                             .in_field("commitInfo")
                             .on_line(number),
@@ -197,7 +197,7 @@ impl CommitReader<'_> {
             Ok(Err(error)) => {
                 // The change data feed needs this action; the table's state does not.
                 let finding = Finding::of(&DAMAGED_COMMIT, &error).on_line(number);
-                self.say(finding.with_severity(Severity::Warning));
+                self.report(finding.with_severity(Severity::Warning));
             }
             _ => {}
         }
@@ -232,20 +232,20 @@ impl CommitReader<'_> {
         if let Some(raw) = add.stats {
             match serde_json::from_str::<Cow<'_, str>>(raw.get()) {
                 Ok(text) => {
-                    let judged = judge(
+                    let checked = validate(
                         &text,
                         self.state.requirements.as_ref().map(|required| &required.schema),
                     );
-                    file.num_records = judged.num_records;
+                    file.num_records = checked.num_records;
                     file.statistics = Some(Fingerprint::of(&text));
-                    found.extend(judged.faults);
+                    found.extend(checked.faults);
                 }
                 Err(_) => found.push(
                     Finding::new(&STATISTICS_NOT_JSON, "the statistics are not text").in_field("stats"),
                 ),
             }
         }
-        judge_add(
+        validate_add(
             &file,
             self.state.requirements.as_ref(),
             &mut self.state.known,
@@ -253,7 +253,7 @@ impl CommitReader<'_> {
         );
         let shown = without_secrets(&file.path);
         for finding in found {
-            self.say(finding.at(shown.as_str()).on_line(number));
+            self.report(finding.at(shown.as_str()).on_line(number));
         }
         self.touch(number, &file.key(), &file.path);
         let path = file.path.clone();
@@ -265,8 +265,8 @@ impl CommitReader<'_> {
 
     fn take_remove(&mut self, number: usize, remove: &RemoveLine<'_>) {
         let shown = || without_secrets(&remove.path);
-        if let Some(finding) = judge_tombstone(remove.deletion_timestamp, self.now_ms) {
-            self.say(finding.at(shown()).on_line(number));
+        if let Some(finding) = validate_tombstone(remove.deletion_timestamp, self.now_ms) {
+            self.report(finding.at(shown()).on_line(number));
         }
         let vector = remove.deletion_vector.as_ref().map(Descriptor::from);
         let key = LogicalFileKey::new(&remove.path, vector.as_ref().map(Descriptor::key));
@@ -291,16 +291,16 @@ impl CommitReader<'_> {
         }
         let lacks = self.state.protocol.is_none() || self.state.metadata.is_none();
         if self.version == Version::ZERO && lacks && !self.is_damaged {
-            let message = "the first commit holds no protocol or no metaData";
+            let message = "the first commit contains no protocol or no metaData";
             self.damage(Finding::new(&NO_PROTOCOL_OR_METADATA, message));
         }
         if let Some((line, info)) = &self.info {
             let line = *line;
-            for finding in judge_moments(info) {
-                self.say(finding.on_line(line));
+            for finding in validate_times(info) {
+                self.report(finding.on_line(line));
             }
         }
-        self.judge_time();
+        self.check_time();
         self.state.commit_info = self.info.take().map(|(_, info)| info).unwrap_or_default();
         self.state.is_whole &= !self.is_damaged;
         if self.state.is_whole || self.state.version.is_some() {
@@ -308,7 +308,7 @@ impl CommitReader<'_> {
         }
     }
 
-    fn judge_time(&mut self) {
+    fn check_time(&mut self) {
         let required = self.state.requirements.as_ref();
         let needs_one = required
             .and_then(|required| required.in_commit_timestamps)
@@ -318,8 +318,8 @@ impl CommitReader<'_> {
         }
         let time = self.info.as_ref().and_then(|(_, info)| info.in_commit_timestamp);
         let Some(time) = time else {
-            let message = "the commit has no inCommitTimestamp, and the table has them enabled";
-            self.say(
+            let message = "the commit has no inCommitTimestamp, but in-commit timestamps are enabled";
+            self.report(
                 Finding::new(&MISSING_IN_COMMIT_TIMESTAMP, message).in_field("commitInfo.inCommitTimestamp"),
             );
             return;
@@ -328,14 +328,14 @@ impl CommitReader<'_> {
             && line != self.first_line
         {
             let message = "the commitInfo is not the first action";
-            self.say(Finding::new(&COMMIT_INFO_NOT_FIRST, message).on_line(line));
+            self.report(Finding::new(&COMMIT_INFO_NOT_FIRST, message).on_line(line));
         }
         if let Some(before) = self.state.last_time.filter(|before| time <= *before) {
             let message = format!(
-                "the time of the commit, {time} ms, is not after the time of the previous commit, {before} ms"
+                "the commit timestamp, {time} ms, is not later than that of the previous commit, {before} ms"
             );
             let finding = Finding::new(&IN_COMMIT_TIMESTAMP_GOES_BACK, message);
-            self.say(finding.in_field("commitInfo.inCommitTimestamp"));
+            self.report(finding.in_field("commitInfo.inCommitTimestamp"));
         }
         self.state.last_time = Some(self.state.last_time.map_or(time, |before| before.max(time)));
     }

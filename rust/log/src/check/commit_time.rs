@@ -1,4 +1,4 @@
-//! Commit times that are not valid timestamps.
+//! Checks that commit timestamps are within the calendar.
 //!
 //! Protocol: *Commit Provenance Information*, *In-Commit Timestamps*.
 
@@ -14,14 +14,14 @@ use super::finding::Finding;
 const MOMENTS_MS: RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
 /// Returns findings for times of a `commitInfo` that are outside of the years 1 to 9999.
-pub(super) fn judge_moments(info: &CommitInfo) -> impl Iterator<Item = Finding> + use<> {
+pub(super) fn validate_times(info: &CommitInfo) -> impl Iterator<Item = Finding> + use<> {
     let times = [
         ("inCommitTimestamp", info.in_commit_timestamp),
         ("timestamp", info.timestamp),
     ];
     times.into_iter().filter_map(|(field, time)| {
         let time = time.filter(|time| !MOMENTS_MS.contains(time))?;
-        let message = format!("the time of the commit, {time} ms, is outside the years 1 to 9999");
+        let message = format!("the commit timestamp, {time} ms, is outside the years 1 to 9999");
         Some(Finding::new(&IMPOSSIBLE_TIME, message).in_field(format!("commitInfo.{field}")))
     })
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_date_can_hold_is_a_moment() {
+    fn timestamps_are_limited_to_the_range_of_dates() {
         for (time, odd) in [
             (0, 0),
             (-62_135_596_800_000, 0),
@@ -46,7 +46,7 @@ mod tests {
                 in_commit_timestamp: Some(time),
                 ..CommitInfo::default()
             };
-            assert_eq!(judge_moments(&info).count(), odd, "{time}");
+            assert_eq!(validate_times(&info).count(), odd, "{time}");
         }
     }
 }

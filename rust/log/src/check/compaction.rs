@@ -26,7 +26,7 @@ use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::snapshot::{LoadOptions, Snapshot};
 use deltaic_storage::location::{TableLocation, without_secrets};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Compares a compaction file with its commits if all of these exist. Subtracts the commits it reads from
 /// `commits_left`.
@@ -39,40 +39,42 @@ pub(super) async fn examine_compaction(
     findings: &mut Findings,
 ) {
     let (first, last) = (file.path.version, file.last_version());
-    let mut say = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
+    let mut report = |finding: Finding| findings.add(finding.at(file.relative()).of_version(first));
     if first >= last {
-        let message =
-            format!("its range is from {first} to {last}: a compaction file replaces at least two commits");
-        return say(Finding::new(&REVERSED_COMPACTION, message));
+        let message = format!(
+            "the file covers versions {first} to {last}: a compaction file replaces at least two commits"
+        );
+        return report(Finding::new(&REVERSED_COMPACTION, message));
     }
     let mut theirs = Words::default();
     if let Err(error) = theirs.read(location, file, max_line_bytes).await {
-        return say(Finding::of(&BROKEN_COMPACTION, &error));
+        return report(Finding::of(&BROKEN_COMPACTION, &error));
     }
     for forbidden in std::mem::take(&mut theirs.forbidden) {
-        let message = format!("it holds a {forbidden} action");
-        say(Finding::new(&COMPACTION_FORBIDDEN_ACTION, message).in_field(forbidden));
+        let message = format!("the file contains a {forbidden} action");
+        report(Finding::new(&COMPACTION_FORBIDDEN_ACTION, message).in_field(forbidden));
     }
     if let Some(path) = theirs.twice.first() {
         let more = theirs.twice.len();
-        let message =
-            format!("it names {more} logical files more than once, such as {path}: it is not reconciled");
-        say(Finding::new(&COMPACTION_DISAGREES, message));
+        let message = format!(
+            "the file contains {more} logical files more than once, such as {path}: it is not reconciled"
+        );
+        report(Finding::new(&COMPACTION_DISAGREES, message));
     }
     let covered: Vec<&Arc<LogFile>> = commits.range(first..=last).map(|(_, file)| file).collect();
     let length = last.as_i64().saturating_sub(first.as_i64()).saturating_add(1);
     if commits.keys().next_back().is_some_and(|newest| last > *newest) {
-        let message = format!("it ends at version {last}, after the newest commit");
-        return say(Finding::new(&COMPACTION_DISAGREES, message));
+        let message = format!("the file ends at version {last}, after the newest commit");
+        return report(Finding::new(&COMPACTION_DISAGREES, message));
     }
     if i64::try_from(covered.len()) != Ok(length) {
         // Commits of the range are missing, which is reported separately.
         return;
     }
     let Some(left) = commits_left.checked_sub(covered.len()) else {
-        return say(Finding::new(
+        return report(Finding::new(
             &NOT_ALL_COMPARED,
-            "it was not compared with its commits",
+            "the compaction file was not compared with its commits",
         ));
     };
     *commits_left = left;
@@ -87,7 +89,7 @@ pub(super) async fn examine_compaction(
     } else {
         HashSet::new()
     };
-    ours.compare(&theirs, &before, &mut say);
+    ours.compare(&theirs, &before, &mut report);
 }
 
 /// Returns the paths that were live before a version; empty if unknown.
@@ -200,7 +202,7 @@ impl Words {
                     size: remove.size.unwrap_or(0),
                     num_records: None,
                     modification_time: 0,
-                    partition_values: super::file_table::PartitionValues::default(),
+                    partition_values: super::file_table::SharedPartitionValues::default(),
                     has_row_ids: false,
                     statistics: None,
                     version: version.as_i64(),
@@ -261,7 +263,7 @@ impl Words {
     }
 
     /// Reports differences between a compaction file and the commits, which are `self`.
-    fn compare(&self, theirs: &Self, before: &HashSet<String>, say: &mut dyn FnMut(Finding)) {
+    fn compare(&self, theirs: &Self, before: &HashSet<String>, report: &mut dyn FnMut(Finding)) {
         let mut differ: Vec<String> = Vec::new();
         for file in self.left_out(theirs) {
             if before.contains(LogicalFileKey::new(&file.path, None).path()) {
@@ -296,10 +298,10 @@ impl Words {
         differ.dedup();
         if let Some(path) = differ.first() {
             let message = format!(
-                "it differs from the commits in {} files, such as {path}",
+                "the compaction file differs from the commits in {} data files, such as {path}",
                 differ.len()
             );
-            say(Finding::new(&COMPACTION_DISAGREES, message).in_field("add"));
+            report(Finding::new(&COMPACTION_DISAGREES, message).in_field("add"));
         }
         for (field, same) in [
             (
@@ -322,8 +324,8 @@ impl Words {
             ("domainMetadata", theirs.domains == self.domains),
         ] {
             if !same {
-                let message = format!("its {field} differs from that of the commits");
-                say(Finding::new(&COMPACTION_DISAGREES, message).in_field(field));
+                let message = format!("the {field} action differs from that of the commits");
+                report(Finding::new(&COMPACTION_DISAGREES, message).in_field(field));
             }
         }
     }

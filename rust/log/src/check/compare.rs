@@ -16,7 +16,7 @@ use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use deltaic_storage::location::without_secrets;
 
-/// How many files are named in one finding.
+/// Maximum number of files named in one finding.
 const NAMED: usize = 3;
 
 /// Reports differences between a checkpoint and the commits.
@@ -24,31 +24,33 @@ pub(super) fn compare(
     checkpoint: &Checkpoint,
     removes: &[Arc<FileBatch>],
     state: &mut State,
-    say: &mut dyn FnMut(Finding),
+    report: &mut dyn FnMut(Finding),
 ) {
     let table = &checkpoint.table;
     if let (Some(theirs), Some(ours)) = (&table.metadata, &state.metadata) {
         if theirs.id != ours.id {
             let message = format!(
-                "the checkpoint is of the table {:?}, the commits are of {:?}",
+                "the checkpoint is of table {:?}, but the commits are of table {:?}",
                 theirs.id, ours.id
             );
-            return say(Finding::new(&FOREIGN_CHECKPOINT, message).in_field("metaData.id"));
+            return report(Finding::new(&FOREIGN_CHECKPOINT, message).in_field("metaData.id"));
         }
         for field in different_metadata(theirs, ours) {
             let message = format!("{field} differs from that in the commits");
-            say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field(format!("metaData.{field}")));
+            report(
+                Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field(format!("metaData.{field}")),
+            );
         }
     }
     if let (Some(theirs), Some(ours)) = (&table.protocol, &state.protocol)
         && !is_same_protocol(theirs, ours)
     {
         let message = "the protocol differs from that in the commits";
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("protocol"));
+        report(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("protocol"));
     }
-    compare_txns(checkpoint, state, say);
-    compare_domains(checkpoint, state, say);
-    compare_files(checkpoint, state, say);
+    compare_txns(checkpoint, state, report);
+    compare_domains(checkpoint, state, report);
+    compare_files(checkpoint, state, report);
     let mut revived: Vec<String> = Vec::new();
     for batch in removes {
         for row in 0..batch.len() {
@@ -57,10 +59,10 @@ pub(super) fn compare(
             }
         }
     }
-    say_files(
+    report_files(
         &revived,
-        "has tombstones of files that are live by the commits",
-        say,
+        "has tombstones of files that are live according to the commits",
+        report,
     );
 }
 
@@ -95,7 +97,7 @@ pub(super) fn is_same_protocol(left: &Protocol, right: &Protocol) -> bool {
         && set(&left.writer_features) == set(&right.writer_features)
 }
 
-fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Finding)) {
+fn compare_txns(checkpoint: &Checkpoint, state: &State, report: &mut dyn FnMut(Finding)) {
     // With a retention setting, transactions may expire, and checkpoints omit them.
     let may_expire = state.metadata.as_ref().is_some_and(|metadata| {
         metadata
@@ -129,11 +131,11 @@ fn compare_txns(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Find
     }
     for app in differ {
         let message = format!("the transaction of {app:?} is missing or differs from that in the commits");
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("txn"));
+        report(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("txn"));
     }
 }
 
-fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(Finding)) {
+fn compare_domains(checkpoint: &Checkpoint, state: &State, report: &mut dyn FnMut(Finding)) {
     let theirs: std::collections::BTreeMap<&str, &str> = checkpoint
         .table
         .domains
@@ -156,17 +158,17 @@ fn compare_domains(checkpoint: &Checkpoint, state: &State, say: &mut dyn FnMut(F
             }
             _ => continue,
         };
-        say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("domainMetadata"));
+        report(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("domainMetadata"));
     }
 }
 
-fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut(Finding)) {
+fn compare_files(checkpoint: &Checkpoint, state: &mut State, report: &mut dyn FnMut(Finding)) {
     let comparison = state.next_comparison();
     let (mut extra, mut changed, mut twice) = (Vec::new(), Vec::new(), Vec::new());
     for batch in &checkpoint.adds {
         let Ok(adds) = AddColumns::of(&batch.batch) else {
             let message = "a column of its files is missing or of another type";
-            return say(Finding::new(&BROKEN_CHECKPOINT, message));
+            return report(Finding::new(&BROKEN_CHECKPOINT, message));
         };
         for row in 0..batch.len() {
             let path = || without_secrets(adds.path.value(row));
@@ -192,33 +194,41 @@ fn compare_files(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut
         .filter(|file| file.met != comparison)
         .map(|file| without_secrets(&file.path))
         .collect();
-    say_files(&missing, "lacks files that are live by the commits", say);
-    say_files(&extra, "has files that are not live by the commits", say);
-    say_files(
+    report_files(
+        &missing,
+        "lacks files that are live according to the commits",
+        report,
+    );
+    report_files(
+        &extra,
+        "has files that are not live according to the commits",
+        report,
+    );
+    report_files(
         &changed,
         "has files whose size, time or partition values differ from those in the commits",
-        say,
+        report,
     );
     if let Some(path) = twice.first() {
         let message = format!(
-            "the checkpoint names {} logical files twice, such as {path}",
+            "the checkpoint contains {} logical files twice, such as {path}",
             twice.len()
         );
-        say(Finding::new(&BROKEN_CHECKPOINT, message));
+        report(Finding::new(&BROKEN_CHECKPOINT, message));
     }
 }
 
 /// Reports files whose statistics in a checkpoint differ from the commits.
-pub(super) fn say_statistics(paths: &[String], say: &mut dyn FnMut(Finding)) {
-    let what = "has other statistics than the commits of files";
-    say_files(paths, what, &mut |finding| {
+pub(super) fn report_statistics(paths: &[String], report: &mut dyn FnMut(Finding)) {
+    let what = "has statistics that differ from those in the commits for these files";
+    report_files(paths, what, &mut |finding| {
         let mut finding = finding.with_severity(Severity::Warning);
         finding.field = Some("add.stats".to_owned());
-        say(finding);
+        report(finding);
     });
 }
 
-fn say_files(paths: &[String], what: &str, say: &mut dyn FnMut(Finding)) {
+fn report_files(paths: &[String], what: &str, report: &mut dyn FnMut(Finding)) {
     if paths.is_empty() {
         return;
     }
@@ -230,5 +240,5 @@ fn say_files(paths: &[String], what: &str, say: &mut dyn FnMut(Finding)) {
     if more > 0 {
         message.push_str(&format!(", and {more} more"));
     }
-    say(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("add"));
+    report(Finding::new(&CHECKPOINT_CONTRADICTS_COMMITS, message).in_field("add"));
 }

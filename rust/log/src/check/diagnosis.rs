@@ -17,7 +17,7 @@ pub struct Diagnosis {
 
 const RESTORE_COMMIT: &str = "Restore the commit's file from a backup of the table.";
 const NEW_CHECKPOINT: &str =
-    "Readers need nothing; have a writer create a new checkpoint, then move the damaged one away.";
+    "Readers are not affected; have a writer create a new checkpoint, then move the damaged one away.";
 const MOVE_AWAY: &str =
     "Move the file away: no reader needs it, and readers that trust it return wrong results.";
 const REWRITE_METADATA: &str =
@@ -43,15 +43,15 @@ macro_rules! diagnoses {
 diagnoses! {
     // Commits.
     /// A commit, or a line of it, that cannot be read.
-    DAMAGED_COMMIT: Damage, "The version cannot be read, nor can later ones unless a newer checkpoint replaces it.", RESTORE_COMMIT;
+    DAMAGED_COMMIT: Damage, "The version and later ones cannot be read, unless a newer checkpoint replaces it.", RESTORE_COMMIT;
     /// A commit that is missing.
-    MISSING_COMMIT: Damage, "The version is lost, and later ones with it unless a newer checkpoint replaces it.", RESTORE_COMMIT;
+    MISSING_COMMIT: Damage, "The version and later ones cannot be read, unless a newer checkpoint replaces it.", RESTORE_COMMIT;
     /// A folder with the name of a commit.
     FOLDER_AS_COMMIT: Damage, "The table does not open while the folder exists.", "Move the folder away, and restore the commit from a backup of the table.";
     /// A log file that the store lists but does not return.
     UNREADABLE_FILE: Damage, "This user cannot read versions that need the file.", "Check the permissions of the file, and the store.";
     /// Two protocol or metadata actions, or two actions on one application or domain, in one commit.
-    DUPLICATE_ACTION: Damage, "The order of actions within a commit has no meaning, so it is unknown which one applies.", RESTORE_COMMIT;
+    DUPLICATE_ACTION: Damage, "Actions within a commit are unordered, so it is unknown which one applies.", RESTORE_COMMIT;
     /// A logical file that one commit adds or removes more than once.
     DUPLICATE_FILE: Damage, "It is unknown whether the file is in the table.", RESTORE_COMMIT;
     /// A data file that is live with two deletion vectors, or with and without one.
@@ -63,12 +63,12 @@ diagnoses! {
     /// A `commitInfo` that is not the first action, in a table with in-commit timestamps.
     COMMIT_INFO_NOT_FIRST: Warning, "Readers that expect the timestamp in the first line do not find it.", "The commit cannot be changed; correct the writer that created it.";
     /// A commit without its required in-commit timestamp.
-    MISSING_IN_COMMIT_TIMESTAMP: Damage, "Time travel cannot find the version, nor versions whose search includes it.", RESTORE_COMMIT;
+    MISSING_IN_COMMIT_TIMESTAMP: Damage, "Time travel to a timestamp fails for this version and for versions whose search reads it.", RESTORE_COMMIT;
     /// An in-commit timestamp that is not later than the previous one.
-    IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Time travel to a nearby timestamp may return another version than expected.", "Travel by version; correct the writer that created the commit.";
+    IN_COMMIT_TIMESTAMP_GOES_BACK: Warning, "Time travel to a nearby timestamp may return another version than expected.", "Use versions for time travel; correct the writer that created the commit.";
 
     /// A commit timestamp outside the calendar.
-    IMPOSSIBLE_TIME: Warning, "The timestamp cannot be displayed, and time travel that uses it fails.", "Travel by version; correct the writer that created the commit.";
+    IMPOSSIBLE_TIME: Warning, "The timestamp cannot be displayed, and time travel that uses it fails.", "Use versions for time travel; correct the writer that created the commit.";
     /// Statistics or a `commitInfo` with a duplicate key in an object, or with excessive nesting.
     LOOSE_JSON: Warning, "Readers use one of the values, or none.", "Correct the writer; rewriting a file gives it new statistics.";
 
@@ -98,7 +98,7 @@ diagnoses! {
     /// A protocol action that contradicts itself.
     BROKEN_PROTOCOL: Damage, "The table does not open.", "Restore the commit that contains the protocol from a backup of the table.";
     /// Features of the protocol that exclude or require each other.
-    PROTOCOL_CONTRADICTION: Warning, "Clients treat the table differently: some reject what others read or write.", "Add or drop the feature with a client that follows the protocol.";
+    PROTOCOL_CONTRADICTION: Warning, "Clients treat the table differently: some reject a table that others read or write.", "Add or drop the feature with a client that follows the protocol.";
     /// Metadata with an invalid schema or invalid partition columns.
     BROKEN_METADATA: Damage, "The version does not open.", "Restore the commit that contains the metadata from a backup of the table.";
     /// Ambiguous names or IDs in a table with column mapping.
@@ -134,9 +134,9 @@ diagnoses! {
     /// A version checksum that cannot be read.
     BROKEN_CHECKSUM: Warning, "It is not used; the table is unaffected.", MOVE_AWAY;
     /// A version checksum of another commit.
-    FOREIGN_CHECKSUM: Warning, "It does not describe this version; a commit that lost its race, or another table, left it.", MOVE_AWAY;
+    FOREIGN_CHECKSUM: Warning, "It does not describe this version; a writer that lost the commit, or another table, created it.", MOVE_AWAY;
     /// A version checksum that differs from the log.
-    CHECKSUM_DISAGREES: Warning, "Either the checksum or the log is wrong; readers use the log.", "Inspect the named field; if the log is right, move the checksum away.";
+    CHECKSUM_DISAGREES: Warning, "The checksum or the log is wrong; readers use the log.", "Inspect the named field; if the log is right, move the checksum away.";
     /// A version checksum that does not identify its commit.
     CHECKSUM_WITHOUT_ID: Info, "Readers cannot determine whether it belongs to the version, and ignore it.", "No action is required.";
     /// A compaction file that cannot be read.
@@ -152,16 +152,16 @@ diagnoses! {
     /// A `_last_checkpoint` that refers to no checkpoint.
     DANGLING_HINT: Warning, "The log is listed from its start; some readers fail.", "Delete _last_checkpoint; the next checkpoint writes it again.";
     /// A `_last_checkpoint` with a higher count than its checkpoint contains.
-    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions, or the hint belongs to another one; readers use the checkpoint.", "If the commits before the checkpoint exist, move it away and have a writer create a new one; otherwise compare it with a backup.";
+    HINT_DISAGREES: Warning, "Either the checkpoint has lost actions, or the hint describes another checkpoint; readers use the checkpoint.", "If the commits before the checkpoint exist, move it away and have a writer create a new one; otherwise compare the checkpoint with a backup.";
     /// An outdated `_last_checkpoint`.
     STALE_HINT: Info, "Readers list more of the log than necessary.", "No action is required; the next checkpoint writes it again.";
 
     /// An optional file that was not compared completely.
-    NOT_ALL_COMPARED: Info, "It is too large to compare all of it in reasonable time.", "No action is required; what was compared is right unless it is reported.";
+    NOT_ALL_COMPARED: Info, "It is too large to compare all of it in reasonable time.", "No action is required; the compared part is correct unless reported.";
 
     // Other files in the log.
     /// A file whose name resembles that of a log file.
-    NEARLY_RIGHT_NAME: Warning, "No reader sees it; if it was meant as part of the log, the table lacks it.", "Find out which writer created it; rename it only if the version is missing.";
+    NEARLY_RIGHT_NAME: Warning, "Readers ignore it; if it was meant to be part of the log, the table lacks it.", "Identify the writer that created it; rename it only if the version is missing.";
     /// A folder, pipe or dangling link with the name of a checkpoint, checksum or compaction file.
     NO_REGULAR_FILE: Warning, "Readers ignore it, or treat it as the file and fail.", "Move it away; if the file is needed, have a writer create it again.";
     /// A temporary file of a writer.
@@ -173,17 +173,17 @@ diagnoses! {
 
     // Data files, with `deep`.
     /// A missing data file.
-    MISSING_DATA_FILE: Damage, "Its rows are lost, and scans that include it fail.", "Restore the file from a backup; if there is none, remove it from the table.";
+    MISSING_DATA_FILE: Damage, "Its rows are lost, and scans that include it fail.", "Restore the file from a backup; without a backup, remove it from the table.";
     /// A data file whose size differs from the log.
     OTHER_FILE_SIZE: Warning, "The file was replaced or truncated, or the log is wrong; some readers fail on it.", "Compare the file with a backup.";
     /// A data file whose footer cannot be read.
     DAMAGED_DATA_FILE: Damage, "Its rows cannot be read.", "Restore the file from a backup of the table.";
     /// A data file whose number of rows differs from its statistics.
-    OTHER_ROW_COUNT: Warning, "Counts that use the log are wrong, and deletion vectors may belong to another file.", "Compare the file with a backup; rewriting it corrects its statistics.";
+    OTHER_ROW_COUNT: Warning, "Row counts from the log are wrong, and deletion vectors may belong to another file.", "Compare the file with a backup; rewriting it corrects its statistics.";
     /// A missing deletion vector file.
     MISSING_DELETION_VECTOR: Damage, "It is unknown which rows are deleted, so the data file cannot be read.", "Restore the file from a backup of the table.";
     /// Files in the table's folder that its newest version does not refer to.
-    UNREFERENCED_FILES: Info, "They use space; an interrupted write left them, or an older version needs them.", "No action is required.";
+    UNREFERENCED_FILES: Info, "They take up space; an interrupted write left them, or an older version needs them.", "No action is required.";
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ use super::diagnosis::{
     IMPOSSIBLE_STATISTICS, MISSING_PARTITION_VALUE, ODD_TOMBSTONE_TIME,
 };
 use super::file_requirements::FileRequirements;
-use super::file_table::{FileEntry, PartitionValues};
+use super::file_table::{FileEntry, SharedPartitionValues};
 use super::finding::Finding;
 
-/// Tolerance for clocks: a tombstone's time beyond it is in the future.
+/// Clock tolerance: only a deletion timestamp further ahead than this counts as in the future.
 const CLOCKS_DIFFER_MS: i64 = 24 * 3_600_000;
 
 /// Findings by partition values, cached because many files share them.
 #[derive(Debug, Default)]
-pub(super) struct KnownValues(HashMap<PartitionValues, Option<Finding>>);
+pub(super) struct KnownValues(HashMap<SharedPartitionValues, Option<Finding>>);
 
 impl KnownValues {
     /// Clears the cache, because the table's configuration changed.
@@ -25,15 +25,19 @@ impl KnownValues {
         self.0.clear();
     }
 
-    fn judge(&mut self, values: &PartitionValues, requirements: &FileRequirements) -> Option<Finding> {
-        let known = self.0.entry(PartitionValues::clone(values));
+    fn validate(
+        &mut self,
+        values: &SharedPartitionValues,
+        requirements: &FileRequirements,
+    ) -> Option<Finding> {
+        let known = self.0.entry(SharedPartitionValues::clone(values));
         known
-            .or_insert_with(|| judge_values(values, requirements))
+            .or_insert_with(|| validate_values(values, requirements))
             .clone()
     }
 }
 
-fn judge_values(
+fn validate_values(
     values: &BTreeMap<String, Option<String>>,
     requirements: &FileRequirements,
 ) -> Option<Finding> {
@@ -48,48 +52,48 @@ fn judge_values(
 }
 
 /// Validates an added file.
-pub(super) fn judge_add(
+pub(super) fn validate_add(
     file: &FileEntry,
     requirements: Option<&FileRequirements>,
     known: &mut KnownValues,
-    say: &mut dyn FnMut(Finding),
+    report: &mut dyn FnMut(Finding),
 ) {
     if file.size < 0 {
         let what = format!("the file's size is {}", file.size);
-        say(Finding::new(&BAD_FILE_SIZE, what).in_field("add.size"));
+        report(Finding::new(&BAD_FILE_SIZE, what).in_field("add.size"));
     }
     if let Some(vector) = file.deletion_vector.as_deref() {
         if let Err(error) = vector.validate() {
-            say(Finding::of(&BAD_DELETION_VECTOR, &error));
+            report(Finding::of(&BAD_DELETION_VECTOR, &error));
         }
         if let Some(records) = file.num_records
             && vector.cardinality > records
         {
             let deleted = vector.cardinality;
-            let what = format!("numRecords is {records}, and the deletion vector deletes {deleted} rows");
-            say(Finding::new(&IMPOSSIBLE_STATISTICS, what).in_field("numRecords"));
+            let what = format!("numRecords is {records}, but the deletion vector deletes {deleted} rows");
+            report(Finding::new(&IMPOSSIBLE_STATISTICS, what).in_field("numRecords"));
         }
     }
     let Some(requirements) = requirements else { return };
-    if let Some(finding) = known.judge(&file.partition_values, requirements) {
-        say(finding);
+    if let Some(finding) = known.validate(&file.partition_values, requirements) {
+        report(finding);
     }
     if file.deletion_vector.is_some() && !requirements.has_deletion_vectors {
-        let what = "the file has a deletion vector, and the protocol lacks the feature deletionVectors";
-        say(Finding::new(&DELETION_VECTOR_WITHOUT_FEATURE, what).in_field("add.deletionVector"));
+        let what = "the file has a deletion vector, but the protocol lacks the feature deletionVectors";
+        report(Finding::new(&DELETION_VECTOR_WITHOUT_FEATURE, what).in_field("add.deletionVector"));
     }
 }
 
 /// Validates the deletion timestamp of a tombstone, in milliseconds since the epoch.
-pub(super) fn judge_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
+pub(super) fn validate_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
     let time = deletion_timestamp?;
     let what = if time < 0 {
         "is before 1970"
     } else if time > now_ms.saturating_add(CLOCKS_DIFFER_MS) {
-        "lies in the future"
+        "is in the future"
     } else {
         return None;
     };
-    let what = format!("the time of a deletion, {time} ms, {what}");
+    let what = format!("the deletion timestamp, {time} ms, {what}");
     Some(Finding::new(&ODD_TOMBSTONE_TIME, what).in_field("remove.deletionTimestamp"))
 }

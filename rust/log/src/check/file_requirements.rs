@@ -4,10 +4,10 @@ use deltaic_protocol::Result;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log, physical_schema, validate};
 use deltaic_protocol::features::{
-    FEATURES, LogTail, contradictions, ensure_openable, ensure_readable, supports_for_writers,
+    CatalogTail, FEATURES, contradictions, ensure_openable, ensure_readable, supports_for_writers,
 };
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
-use deltaic_protocol::properties::{data_file_form, documented, indexed_columns};
+use deltaic_protocol::properties::{data_file_settings, documented, indexed_columns};
 use deltaic_protocol::row_tracking::{self, RowTracking};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, TableConfiguration, clustering, constraints};
@@ -66,17 +66,17 @@ impl FileRequirements {
 pub(super) fn examine_version(
     protocol: Option<&Protocol>,
     metadata: Option<&Metadata>,
-    mut say: impl FnMut(Finding),
+    mut report: impl FnMut(Finding),
 ) {
     if let Some(protocol) = protocol
         && let Err(error) = protocol.validate()
     {
-        say(Finding::of(&BROKEN_PROTOCOL, &error));
+        report(Finding::of(&BROKEN_PROTOCOL, &error));
     }
     if let Some(metadata) = metadata
         && let Err(error) = FileRequirements::of(protocol, metadata)
     {
-        say(Finding::of(
+        report(Finding::of(
             if error.kind() == ErrorKind::UnsupportedFeature {
                 &UNSUPPORTED_FEATURE
             } else {
@@ -107,17 +107,17 @@ pub(super) fn examine_newest<'a>(
     examine_schema(table, &schema, findings);
     let mode = table.column_mapping().unwrap_or(ColumnMappingMode::None);
     for domain in domains {
-        let judged = match domain.domain.as_str() {
+        let checked = match domain.domain.as_str() {
             clustering::DOMAIN => clustering::columns(domain, &schema, mode).map(|_| ()),
             row_tracking::DOMAIN => row_tracking::high_water_mark(domain).map(|_| ()),
             _ => Ok(()),
         };
-        if let Err(error) = judged {
+        if let Err(error) = checked {
             findings.add(Finding::of(&BAD_DOMAIN, &error).in_field(domain.domain.as_str()));
         }
     }
     // Whether the log can be replayed is checked by loading a snapshot; this is about reading rows.
-    if ensure_openable(table, LogTail::Given).is_ok()
+    if ensure_openable(table, CatalogTail::Given).is_ok()
         && let Err(error) = ensure_readable(table)
         && error.kind() == ErrorKind::UnsupportedFeature
     {
@@ -139,7 +139,7 @@ fn examine_properties(table: &TableConfiguration, findings: &mut Findings) {
     for error in [
         InCommitTimestamps::of(table).err(),
         RowTracking::of(table).err(),
-        data_file_form(metadata).err(),
+        data_file_settings(metadata).err(),
         indexed_columns(metadata).err(),
     ]
     .into_iter()
@@ -168,7 +168,7 @@ fn examine_properties(table: &TableConfiguration, findings: &mut Findings) {
         });
         if is_on && !supports_for_writers(protocol, feature.name) {
             let what = format!(
-                "the property {name} is set, and the protocol lacks the feature {}",
+                "the property {name} is set, but the protocol lacks the feature {}",
                 feature.name
             );
             findings.add(Finding::new(&PROPERTY_WITHOUT_FEATURE, what).in_field(name));

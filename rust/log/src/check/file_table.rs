@@ -12,7 +12,7 @@ use hashbrown::hash_table::Entry;
 use super::fingerprint::Fingerprint;
 
 /// Partition values as in the log.
-pub(super) type PartitionValues = Arc<BTreeMap<String, Option<String>>>;
+pub(super) type SharedPartitionValues = Arc<BTreeMap<String, Option<String>>>;
 
 /// A logical file.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct FileEntry {
     pub num_records: Option<i64>,
     /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
-    pub(super) partition_values: PartitionValues,
+    pub(super) partition_values: SharedPartitionValues,
     /// Whether it has a `baseRowId` and a `defaultRowCommitVersion`.
     pub(super) has_row_ids: bool,
     /// Fingerprint of its statistics; `None` if unknown.
@@ -48,7 +48,7 @@ impl FileEntry {
             size: 0,
             num_records: None,
             modification_time: 0,
-            partition_values: PartitionValues::default(),
+            partition_values: SharedPartitionValues::default(),
             has_row_ids: false,
             statistics: None,
             version: 0,
@@ -180,10 +180,10 @@ impl FileTable {
 
 /// Interned partition values: each is stored once, however many files share it.
 #[derive(Debug, Default)]
-pub(super) struct PartitionPool(HashSet<PartitionValues>);
+pub(super) struct PartitionPool(HashSet<SharedPartitionValues>);
 
 impl PartitionPool {
-    pub(super) fn keep(&mut self, values: BTreeMap<String, Option<String>>) -> PartitionValues {
+    pub(super) fn keep(&mut self, values: BTreeMap<String, Option<String>>) -> SharedPartitionValues {
         if let Some(known) = self.0.get(&values) {
             return Arc::clone(known);
         }

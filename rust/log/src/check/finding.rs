@@ -8,7 +8,7 @@ use deltaic_protocol::{Error, Version};
 use super::diagnosis::Diagnosis;
 use super::severity::Severity;
 
-/// How many findings of one code are stored; further ones are only counted.
+/// Maximum number of stored findings per code; further ones are only counted.
 pub const KEPT_OF_A_CODE: usize = 20;
 
 /// A single finding.
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_of_a_kind_are_counted_and_the_worst_comes_first() {
+    fn equal_findings_are_counted_and_sorted_by_severity() {
         let mut findings = Findings::default();
         for number in 0..100 {
             findings.add(Finding::new(&BROKEN_CHECKSUM, number.to_string()));

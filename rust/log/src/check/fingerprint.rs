@@ -67,7 +67,7 @@ fn hash(value: &impl Hash) -> u64 {
     SEED.hash_one(value).max(2)
 }
 
-/// Computes the hash of a value, zero if it is empty, and never holds more than one string of it.
+/// Computes the hash of a value, zero if it is empty, with at most one of its strings in memory.
 struct AnyValue {
     is_top: bool,
 }
@@ -143,7 +143,10 @@ impl<'de> Visitor<'de> for AnyValue {
 
 /// Rounds a number to single precision if possible: for bounds of a `float` column some writers write 8
 /// digits, others 16.
-#[expect(clippy::cast_possible_truncation, reason = "digits are dropped on purpose")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the value is rounded intentionally"
+)]
 fn shortest(value: f64) -> f64 {
     let short = value as f32;
     if short.is_finite() && short != 0.0 {
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_states_something_else_is_something_else() {
+    fn different_states_are_not_equal() {
         let texts = [
             "{",
             "{}",
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_or_not_known_contradicts_nothing() {
+    fn absent_or_unknown_fields_contradict_nothing() {
         let [one, other] = ["{\"a\":1}", "{\"a\":2}"].map(|text| Some(Fingerprint::of(text)));
         let nothing = Some(Fingerprint::NOTHING);
         assert!(Fingerprint::contradicts(one, other));

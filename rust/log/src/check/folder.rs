@@ -18,7 +18,7 @@ use super::severity::Severity;
 use crate::listing::{Listing, LogFile, list_folder};
 use crate::segment::{newest_version, not_a_table};
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::{is_not_a_folder, store_error};
 
 /// The folder of the sidecars, relative to the log's folder.
 const SIDECARS: &str = "_sidecars";
@@ -96,9 +96,9 @@ impl LogFolder {
         let Some(name) = object.location.filename() else {
             return;
         };
-        // A pipe or a device, which has size 0, is not a file of the log; with the name of a commit it is an
+        // A pipe or a device has size 0 and is not a log file; under the name of a commit it is an
         // error like a folder.
-        if object.size == 0 && location.is_no_regular_file(&object.location) {
+        if object.size == 0 && location.is_not_regular_file(&object.location) {
             if let Some(path) = LogPath::parse(name) {
                 self.take_no_file(name, &path);
             }
@@ -145,7 +145,7 @@ impl LogFolder {
             findings.add(finding.of_version(*version));
         }
         for name in &self.others {
-            if let Some(finding) = judge_name(name) {
+            if let Some(finding) = classify_name(name) {
                 findings.add(finding.at(format!("{LOG_FOLDER}/{name}")));
             }
         }
@@ -166,7 +166,7 @@ impl LogFolder {
                 continue;
             }
             let first = files.first().map(|file| file.relative()).unwrap_or_default();
-            let what = format!("of {parts} parts of the checkpoint, {} exist", files.len());
+            let what = format!("the checkpoint has {parts} parts, but only {} exist", files.len());
             findings.add(
                 Finding::new(&INCOMPLETE_CHECKPOINT, what)
                     .at(first)
@@ -184,7 +184,7 @@ impl LogFolder {
             });
             let published = version.is_some_and(|version| commits.contains(&version));
             let what = if published {
-                "a staged commit is left whose version is published"
+                "a staged commit of a published version was not deleted"
             } else {
                 "a staged commit is not published"
             };
@@ -199,7 +199,7 @@ impl LogFolder {
     pub(super) fn examine_sidecars(&self, named: &BTreeSet<String>, findings: &mut Findings) {
         for name in self.sidecars.difference(named) {
             findings.add(
-                Finding::new(&ORPHANED_SIDECAR, "no checkpoint names the sidecar")
+                Finding::new(&ORPHANED_SIDECAR, "no checkpoint refers to the sidecar")
                     .at(format!("{LOG_FOLDER}/{SIDECARS}/{name}")),
             );
         }
@@ -216,14 +216,14 @@ async fn names_below(location: &TableLocation, below: &str) -> Result<BTreeSet<S
         .iter()
         .filter_map(|object| object.location.filename());
     Ok(names
-        // Checksum files that some file systems store beside other files.
+        // Hadoop's local file system stores a hidden checksum file next to each file.
         .filter(|name| !name.starts_with('.'))
         .map(str::to_owned)
         .collect())
 }
 
 /// Returns the finding for a name that the protocol does not define; `None` if the name is harmless.
-fn judge_name(name: &str) -> Option<Finding> {
+fn classify_name(name: &str) -> Option<Finding> {
     // Some file systems store checksums in hidden files.
     if name == LAST_CHECKPOINT || (name.starts_with('.') && name.ends_with(".crc")) {
         return None;
@@ -234,7 +234,7 @@ fn judge_name(name: &str) -> Option<Finding> {
         || lower.starts_with('.') && lower.contains(".json.")
         || lower.starts_with("_commit_") && lower.contains(".tmp");
     if is_temporary {
-        return Some(Finding::new(&TEMPORARY_FILE, "a stale file of a writer"));
+        return Some(Finding::new(&TEMPORARY_FILE, "a temporary file of a writer"));
     }
     let digits = name.bytes().take_while(u8::is_ascii_digit).count();
     let ending = [".json", ".crc", ".parquet"]
@@ -243,7 +243,7 @@ fn judge_name(name: &str) -> Option<Finding> {
     let is_near = ending && digits > 0 || LogPath::parse(&lower).is_some();
     let is_hint = name != LAST_CHECKPOINT && lower.trim_start_matches('_') == "last_checkpoint";
     (is_near || is_hint).then(|| {
-        Finding::new(&NEARLY_RIGHT_NAME, "the name is nearly that of a file of the log")
+        Finding::new(&NEARLY_RIGHT_NAME, "the name resembles that of a log file")
             .with_severity(Severity::Warning)
     })
 }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn names_are_reported_apart() {
-        let code = |name: &str| judge_name(name).map(|finding| finding.diagnosis.code);
+        let code = |name: &str| classify_name(name).map(|finding| finding.diagnosis.code);
         for name in [
             "1.json",
             "0000000000000000001.json",

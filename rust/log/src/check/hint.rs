@@ -13,9 +13,9 @@ use crate::listing::Listing;
 use crate::segment::{complete_checkpoints, newest_version};
 use deltaic_storage::location::TableLocation;
 
-/// The amount of a checkpoint's contents.
+/// Number of actions and size of a checkpoint.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct CheckpointContents {
     pub(super) adds: usize,
     /// Number of actions of all kinds; `None` if they were not counted.
     pub(super) actions: Option<usize>,
@@ -27,14 +27,19 @@ pub(super) struct Held {
 pub(super) async fn examine_hint(
     location: &TableLocation,
     listing: &Listing,
-    readable: &[(Version, Held)],
+    readable: &[(Version, CheckpointContents)],
     findings: &mut Findings,
 ) {
-    let mut say = |finding: Finding| findings.add(finding.at(format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")));
+    let mut report = |finding: Finding| findings.add(finding.at(format!("{LOG_FOLDER}/{LAST_CHECKPOINT}")));
     let (hint, counts) = read_with_counts(location).await;
     let hinted = match hint {
         Hint::Absent => return,
-        Hint::Unusable(why) | Hint::Unread(why) => return say(Finding::new(&BROKEN_HINT, why)),
+        Hint::Unusable(why) | Hint::Unread(why) => {
+            return report(Finding::new(
+                &BROKEN_HINT,
+                format!("_last_checkpoint cannot be used: {why}"),
+            ));
+        }
         Hint::Version(version) => version,
     };
     if !has_checkpoint(listing, hinted) {
@@ -45,20 +50,20 @@ pub(super) async fn examine_hint(
         }
         let past = newest_version(listing).is_some_and(|newest| hinted > newest);
         let message = if past {
-            format!("it names version {hinted}, which is past the newest version")
+            format!("_last_checkpoint refers to version {hinted}, which is after the newest version")
         } else {
-            format!("it names version {hinted}, of which there is no complete checkpoint")
+            format!("_last_checkpoint refers to version {hinted}, which has no complete checkpoint")
         };
-        return say(Finding::new(&DANGLING_HINT, message).in_field("version"));
+        return report(Finding::new(&DANGLING_HINT, message).in_field("version"));
     }
-    let held: Vec<Held> = readable
+    let held: Vec<CheckpointContents> = readable
         .iter()
         .filter(|(version, _)| *version == hinted)
         .map(|(_, held)| *held)
         .collect();
     if held.is_empty() {
-        let message = format!("it names version {hinted}, whose checkpoint cannot be read");
-        return say(Finding::new(&DANGLING_HINT, message).in_field("version"));
+        let message = format!("_last_checkpoint refers to version {hinted}, whose checkpoint cannot be read");
+        return report(Finding::new(&DANGLING_HINT, message).in_field("version"));
     }
     // It is unknown which of several checkpoints of a version the hint refers to.
     let adds = held.iter().map(|held| Some(held.adds)).max().flatten();
@@ -78,15 +83,18 @@ pub(super) async fn examine_hint(
         if let (Some(message), Some(found)) = (message, found.and_then(|found| u64::try_from(found).ok()))
             && found < message
         {
-            let message =
-                format!("it counts {message} {what}, and the checkpoint of version {hinted} holds {found}");
-            say(Finding::new(&HINT_DISAGREES, message).in_field(field));
+            let message = format!(
+                "_last_checkpoint counts {message} {what}, but the checkpoint of version {hinted} contains {found}"
+            );
+            report(Finding::new(&HINT_DISAGREES, message).in_field(field));
         }
     }
     let versions = readable.iter().map(|(version, _)| *version);
     if let Some(newest) = versions.max().filter(|newest| *newest > hinted) {
-        let message = format!("it names version {hinted}, and there is a checkpoint of version {newest}");
-        say(Finding::new(&STALE_HINT, message).in_field("version"));
+        let message = format!(
+            "_last_checkpoint refers to version {hinted}, but a checkpoint of version {newest} exists"
+        );
+        report(Finding::new(&STALE_HINT, message).in_field("version"));
     }
 }
 

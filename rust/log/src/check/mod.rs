@@ -48,7 +48,7 @@ use crate::segment::newest_version;
 use crate::snapshot::LoadOptions;
 use deltaic_storage::location::TableLocation;
 
-/// How often each commit may be read again on average, to compare the compaction files that cover it.
+/// Maximum average number of times a commit is read again to compare the compaction files that cover it.
 const COMMITS_READ_AGAIN: usize = 16;
 
 /// Summary of the files that were checked.
@@ -81,7 +81,7 @@ pub struct Examination {
 }
 
 impl Examination {
-    /// The live files of the newest version, as far as they are known, in no order.
+    /// The known live files of the newest version, in no particular order.
     pub fn live_files(&self) -> impl Iterator<Item = &FileEntry> {
         self.state.files.iter()
     }

@@ -1,4 +1,4 @@
-//! The locations of the newest version's data files: each below the table's root, and live once.
+//! Checks the locations of the newest version's data files: each must be below the table's root, and live once.
 //!
 //! Protocol: *Add File and Remove File*. A path is a URI, and one location has many of them: `a`, `./a`,
 //! `%61`, `x/../a`.
@@ -19,7 +19,7 @@ use deltaic_storage::location::{TableLocation, without_secrets};
 const THIS_HOST: &str = "file://localhost/";
 
 /// Reports live files outside of the table, and files that are live under several spellings of their path.
-pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut say: impl FnMut(Finding)) {
+pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut report: impl FnMut(Finding)) {
     // One hash per location, since all paths together are large.
     let seed = RandomState::new();
     let mut places: HashMap<u64, &FileEntry> = HashMap::new();
@@ -27,7 +27,7 @@ pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut sa
     for file in files.iter() {
         if let Err(error) = location.resolve(&file.path) {
             let finding = Finding::new(&FILE_OUTSIDE_OF_TABLE, error.what());
-            say(finding.at(without_secrets(&file.path)));
+            report(finding.at(without_secrets(&file.path)));
         }
         let Ok(place) = place_of(location, &file.path) else {
             continue;
@@ -54,10 +54,10 @@ pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut sa
         let first = shown.next().unwrap_or_default();
         let others: Vec<String> = shown.collect();
         let message = format!(
-            "the file is live under {} as well, which is the same place",
+            "the file is also live as {}, which refers to the same file",
             others.join(", ")
         );
-        say(Finding::new(&PLACE_LIVE_TWICE, message).at(first));
+        report(Finding::new(&PLACE_LIVE_TWICE, message).at(first));
     }
 }
 

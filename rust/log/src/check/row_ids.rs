@@ -12,7 +12,7 @@ use deltaic_storage::location::without_secrets;
 pub(super) fn examine_row_ids(
     requirements: Option<&FileRequirements>,
     files: &FileTable,
-    mut say: impl FnMut(Finding),
+    mut report: impl FnMut(Finding),
 ) {
     if !requirements.is_some_and(|requirements| requirements.has_row_ids) {
         return;
@@ -21,8 +21,8 @@ pub(super) fn examine_row_ids(
     let mut paths: Vec<&str> = lacking.map(|file| &*file.path).collect();
     paths.sort_unstable();
     for path in paths {
-        let message = "row tracking is enabled, and the file has no baseRowId or no defaultRowCommitVersion";
+        let message = "row tracking is enabled, but the file has no baseRowId or no defaultRowCommitVersion";
         let finding = Finding::new(&MISSING_ROW_IDS, message).in_field("add.baseRowId");
-        say(finding.at(without_secrets(path)));
+        report(finding.at(without_secrets(path)));
     }
 }

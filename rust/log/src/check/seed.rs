@@ -1,4 +1,4 @@
-//! A checkpoint as the start of the replayed state, if the commits before it are missing or damaged.
+//! Starts the replayed state from a checkpoint if the commits before it are missing or damaged.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::partition::values_of_row;
 
 use super::diagnosis::{BROKEN_CHECKPOINT, PATH_LIVE_TWICE};
-use super::file_action::judge_add;
+use super::file_action::validate_add;
 use super::file_table::FileEntry;
 use super::finding::Finding;
 use super::state::State;
@@ -19,7 +19,7 @@ use crate::decode::checkpoint::Checkpoint;
 use deltaic_storage::location::without_secrets;
 
 /// Replaces the state by that of a checkpoint.
-pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnMut(Finding)) {
+pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, report: &mut dyn FnMut(Finding)) {
     let is_of_version = state.version == Some(checkpoint.files.version);
     let info = std::mem::take(&mut state.commit_info);
     let was_examined = is_of_version || info != Default::default();
@@ -28,7 +28,7 @@ pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnM
         state.commit_info = info;
     }
     let table = &checkpoint.table;
-    state.take_form(table.protocol.clone(), table.metadata.clone(), &mut *say);
+    state.apply_configuration(table.protocol.clone(), table.metadata.clone(), &mut *report);
     let txns = table.txns.iter().map(|txn| (txn.app_id.clone(), txn.clone()));
     state.txns = txns.collect();
     let domains = table.domains.iter().filter(|domain| !domain.removed);
@@ -38,8 +38,8 @@ pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnM
     state.version = Some(checkpoint.files.version);
     state.is_whole = true;
     for batch in &checkpoint.adds {
-        if seed_batch(batch, checkpoint.files.version.as_i64(), state, say).is_none() {
-            say(Finding::new(
+        if seed_batch(batch, checkpoint.files.version.as_i64(), state, report).is_none() {
+            report(Finding::new(
                 &BROKEN_CHECKPOINT,
                 "a column of its files is missing or of another type",
             ));
@@ -54,7 +54,7 @@ pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, say: &mut dyn FnM
         .collect();
     for path in twice {
         let message = "the path is live more than once, with different deletion vectors";
-        say(Finding::new(&PATH_LIVE_TWICE, message).at(without_secrets(&path)));
+        report(Finding::new(&PATH_LIVE_TWICE, message).at(without_secrets(&path)));
         state.is_whole = false;
     }
 }
@@ -63,7 +63,7 @@ fn seed_batch(
     batch: &FileBatch,
     version: i64,
     state: &mut State,
-    say: &mut dyn FnMut(Finding),
+    report: &mut dyn FnMut(Finding),
 ) -> Option<()> {
     let adds = AddColumns::of(&batch.batch).ok()?;
     for row in 0..batch.len() {
@@ -81,18 +81,18 @@ fn seed_batch(
             met: 0,
         };
         let shown = without_secrets(&file.path);
-        judge_add(
+        validate_add(
             &file,
             state.requirements.as_ref(),
             &mut state.known,
             &mut |finding| {
-                say(finding.at(shown.as_str()));
+                report(finding.at(shown.as_str()));
             },
         );
         if state.files.insert(file).is_some() {
-            say(Finding::new(
+            report(Finding::new(
                 &BROKEN_CHECKPOINT,
-                format!("the checkpoint names the logical file {shown} twice"),
+                format!("the checkpoint contains the logical file {shown} twice"),
             ));
         }
     }

@@ -5,7 +5,7 @@
 pub enum Severity {
     /// Information; nothing is wrong.
     Info,
-    /// An optional file is wrong, or something that readers ignore: the table's versions can be read.
+    /// An optional file, or something that readers ignore, is wrong: the table's versions can be read.
     Warning,
     /// The log itself is wrong: versions or rows cannot be read, or readers return different results.
     Damage,

@@ -17,7 +17,7 @@ use super::finding::Finding;
 pub(super) struct State {
     /// The version; `None` if the state is unknown.
     pub(super) version: Option<Version>,
-    /// Whether replay met no damage, so that other files can be compared with the state.
+    /// Whether replay encountered no damage, so that other files can be compared with the state.
     pub(super) is_whole: bool,
     pub(super) files: FileTable,
     pub(super) protocol: Option<Protocol>,
@@ -62,11 +62,11 @@ impl State {
     }
 
     /// Applies newer protocol and metadata, and reports invalid ones.
-    pub(super) fn take_form(
+    pub(super) fn apply_configuration(
         &mut self,
         protocol: Option<Protocol>,
         metadata: Option<Metadata>,
-        say: impl FnMut(Finding),
+        report: impl FnMut(Finding),
     ) {
         if protocol.is_none() && metadata.is_none() {
             return;
@@ -74,14 +74,14 @@ impl State {
         self.protocol = protocol.or(self.protocol.take());
         self.metadata = metadata.or(self.metadata.take());
         self.known.clear();
-        examine_version(self.protocol.as_ref(), self.metadata.as_ref(), say);
+        examine_version(self.protocol.as_ref(), self.metadata.as_ref(), report);
         self.requirements = self
             .metadata
             .as_ref()
             .and_then(|metadata| FileRequirements::of(self.protocol.as_ref(), metadata).ok());
     }
 
-    /// Records that a path is referred to, though maybe not by the newest version.
+    /// Records a path that an older version or the change data feed refers to.
     pub(super) fn name_elsewhere(&mut self, path: &str) {
         if let Some(names) = &mut self.named_elsewhere
             && !names.contains(path)

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::diagnosis::{IMPOSSIBLE_STATISTICS, LOOSE_JSON, STATISTICS_NOT_JSON};
 use super::finding::Finding;
 
-/// How many findings are reported for one file.
+/// Maximum number of findings reported for one file.
 const FAULTS: usize = 3;
 
 /// Maximum nesting depth of statistics.
@@ -24,7 +24,7 @@ type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// Result of validating a file's statistics.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct StatisticsReport {
     /// `numRecords`, if it is a valid count.
     pub(super) num_records: Option<i64>,
     /// The findings.
@@ -32,8 +32,8 @@ pub(super) struct Judged {
 }
 
 /// Validates the text of `add.stats` against the schema with physical names.
-pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
-    let mut judged = Judged::default();
+pub(super) fn validate(text: &str, schema: Option<&StructType>) -> StatisticsReport {
+    let mut checked = StatisticsReport::default();
     let parsed: Level<'_> = match serde_json::from_str(text) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -42,51 +42,51 @@ pub(super) fn judge(text: &str, schema: Option<&StructType>) -> Judged {
             } else {
                 format!("the statistics are not JSON: {error}")
             };
-            judged
+            checked
                 .faults
                 .push(Finding::new(&STATISTICS_NOT_JSON, what).in_field("stats"));
-            return judged;
+            return checked;
         }
     };
     if let Err(error) = ensure_strict(text, None) {
-        judged
+        checked
             .faults
             .push(Finding::of(&LOOSE_JSON, &error).in_field("stats"));
     }
     for name in ["nullCount", "minValues", "maxValues"] {
         if let Some(raw) = present(&parsed, name).filter(|raw| !raw.get().starts_with('{')) {
-            judged.say(name, format!("{name} is {}, not an object", shortened(raw.get())));
+            checked.report(name, format!("{name} is {}, not an object", shortened(raw.get())));
         }
     }
     if let Some(raw) = present(&parsed, "numRecords") {
         match count(raw) {
-            Some(records) => judged.num_records = Some(records),
-            None => judged.say("numRecords", format!("numRecords is {}", shortened(raw.get()))),
+            Some(records) => checked.num_records = Some(records),
+            None => checked.report("numRecords", format!("numRecords is {}", shortened(raw.get()))),
         }
     }
     let nulls = present(&parsed, "nullCount").or_else(|| present(&parsed, "nullCounts"));
     if let Some(nulls) = nulls.and_then(level) {
-        judged.judge_nulls(&nulls, "", DEPTH);
+        checked.check_null_counts(&nulls, "", DEPTH);
     }
     if let (Some(schema), Some(min), Some(max)) = (
         schema,
         present(&parsed, "minValues").and_then(level),
         present(&parsed, "maxValues").and_then(level),
     ) {
-        judged.judge_bounds(&schema.fields, &min, &max, "");
+        checked.check_bounds(&schema.fields, &min, &max, "");
     }
-    judged
+    checked
 }
 
-impl Judged {
-    fn say(&mut self, field: &str, what: String) {
+impl StatisticsReport {
+    fn report(&mut self, field: &str, what: String) {
         if self.faults.len() < FAULTS {
             self.faults
                 .push(Finding::new(&IMPOSSIBLE_STATISTICS, what).in_field(field));
         }
     }
 
-    fn judge_nulls(&mut self, nulls: &Level<'_>, above: &str, depth: usize) {
+    fn check_null_counts(&mut self, nulls: &Level<'_>, above: &str, depth: usize) {
         let mut names: Vec<&Cow<'_, str>> = nulls.keys().collect();
         names.sort_unstable();
         for name in names {
@@ -94,7 +94,7 @@ impl Judged {
             let path = below(above, name);
             if let Some(inner) = level(raw) {
                 if depth > 0 {
-                    self.judge_nulls(&inner, &path, depth - 1);
+                    self.check_null_counts(&inner, &path, depth - 1);
                 }
                 continue;
             }
@@ -102,21 +102,21 @@ impl Judged {
                 continue;
             }
             let (Ok(number), records) = (raw.get().parse::<i64>(), self.num_records) else {
-                self.say(&path, format!("nullCount is {}", shortened(raw.get())));
+                self.report(&path, format!("nullCount is {}", shortened(raw.get())));
                 continue;
             };
             if number < 0 {
-                self.say(&path, format!("nullCount is {number}"));
+                self.report(&path, format!("nullCount is {number}"));
             } else if let Some(records) = records.filter(|records| number > *records) {
-                self.say(
+                self.report(
                     &path,
-                    format!("nullCount is {number}, and numRecords is {records}"),
+                    format!("nullCount is {number}, but numRecords is {records}"),
                 );
             }
         }
     }
 
-    fn judge_bounds(&mut self, fields: &[StructField], min: &Level<'_>, max: &Level<'_>, above: &str) {
+    fn check_bounds(&mut self, fields: &[StructField], min: &Level<'_>, max: &Level<'_>, above: &str) {
         for field in fields {
             let name = field.name.as_str();
             let (Some(low), Some(high)) = (present(min, name), present(max, name)) else {
@@ -126,7 +126,7 @@ impl Judged {
             match &field.data_type {
                 DataType::Struct(inner) => {
                     if let (Some(low), Some(high)) = (level(low), level(high)) {
-                        self.judge_bounds(&inner.fields, &low, &high, &path);
+                        self.check_bounds(&inner.fields, &low, &high, &path);
                     }
                 }
                 DataType::Primitive(data_type) => {
@@ -134,7 +134,7 @@ impl Judged {
                         && is_above(&least, &most)
                     {
                         let (low, high) = (shortened(low.get()), shortened(high.get()));
-                        self.say(&path, format!("the minimum {low} is above the maximum {high}"));
+                        self.report(&path, format!("the minimum {low} is above the maximum {high}"));
                     }
                 }
                 _ => {}
@@ -223,7 +223,7 @@ mod tests {
         };
         let inner = DataType::Struct(schema.clone());
         schema.fields.push(StructField::new("in", inner, true));
-        judge(text, Some(&schema))
+        validate(text, Some(&schema))
             .faults
             .into_iter()
             .map(|fault| (fault.field.unwrap_or_default(), fault.message))
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_reported_with_its_column() {
+    fn impossible_values_are_reported_with_their_column() {
         let one = |text: &str, field: &str, message: &str| {
             assert_eq!(faults(text), [(field.to_owned(), message.to_owned())], "{text}");
         };
@@ -240,7 +240,7 @@ mod tests {
         one(
             r#"{"numRecords":2,"nullCount":{"n":3}}"#,
             "n",
-            "nullCount is 3, and numRecords is 2",
+            "nullCount is 3, but numRecords is 2",
         );
         one(r#"{"nullCount":{"in":{"s":-3}}}"#, "in.s", "nullCount is -3");
         one(
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_is_left_alone() {
+    fn possible_values_are_unchanged() {
         for text in [
             "{}",
             r#"{"numRecords":0,"nullCount":{"n":0,"s":null,"gone":0},"minValues":{"n":null},"maxValues":{"n":1}}"#,

@@ -16,7 +16,7 @@ use super::diagnosis::{
 use super::file_requirements::examine_newest;
 use super::finding::{Finding, Findings};
 use super::folder::LogFolder;
-use super::hint::{Held, examine_hint};
+use super::hint::{CheckpointContents, examine_hint};
 use super::places::examine_places;
 use super::progress::Progress;
 use super::row_ids::examine_row_ids;
@@ -29,9 +29,9 @@ use crate::segment::{CheckpointFiles, complete_checkpoints};
 use crate::snapshot::{LoadOptions, Snapshot};
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
-/// How many commits are fetched ahead.
+/// Number of commits that are prefetched.
 const COMMITS_IN_FLIGHT: usize = 16;
 
 /// The files of one version.
@@ -75,7 +75,7 @@ pub(super) struct Walk<'a> {
     /// Ranges of missing commits, from and to.
     gaps: Vec<(Version, Version)>,
     /// Readable checkpoints by version.
-    readable: Vec<(Version, Held)>,
+    readable: Vec<(Version, CheckpointContents)>,
     examiner: CheckpointExaminer<'a>,
     checksums: ChecksumExaminer,
 }
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
 
     /// Reports missing commits with their severity: if a newer checkpoint replaces them, only history is
     /// lost.
-    fn tell_gaps(&mut self, newest: Option<Version>) {
+    fn report_gaps(&mut self, newest: Option<Version>) {
         let newest_is_known = self.state.version.is_some() && self.state.version == newest;
         for (first, last) in std::mem::take(&mut self.gaps) {
             let message = if first == last {
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
 
     /// Reports findings that depend on the whole log.
     pub(super) async fn finish(mut self, folder: &LogFolder, newest: Option<Version>) -> Result<Examination> {
-        self.tell_gaps(newest);
+        self.report_gaps(newest);
         if let Some(named) = &self.examiner.sidecars {
             folder.examine_sidecars(named, &mut self.findings);
         }
@@ -237,12 +237,12 @@ impl<'a> Walk<'a> {
         let is_newest = self.state.version.is_some() && self.state.version == newest;
         if is_newest {
             self.examined.live_files = Some(self.state.files.len());
-            self.judge_newest();
+            self.check_newest();
         }
         let started = self.state.version.is_none() && self.findings.worst() < Some(Severity::Damage);
         if started && let Some(first) = folder.listing.commits().next() {
             let message = format!(
-                "the log begins at commit {}, and no readable checkpoint precedes it",
+                "the log begins at commit {}, but no readable checkpoint precedes it",
                 first.path.version
             );
             let finding = Finding::new(&MISSING_COMMIT, message);
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn judge_newest(&mut self) {
+    fn check_newest(&mut self) {
         let Some(version) = self.state.version else { return };
         let mut newest = Findings::default();
         match (&self.state.protocol, &self.state.metadata) {
@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
                 examine_newest(&table, self.state.domains.values(), &mut newest);
             }
             _ if self.state.is_whole => {
-                let message = "the log holds no protocol or no metaData";
+                let message = "the log contains no protocol or no metaData";
                 newest.add(Finding::new(&NO_PROTOCOL_OR_METADATA, message));
             }
             _ => {}
@@ -275,9 +275,9 @@ impl<'a> Walk<'a> {
             self.findings.add(finding.of_version(version));
         }
         let findings = &mut self.findings;
-        let mut say = |finding: Finding| findings.add(finding.of_version(version));
-        examine_places(self.location, &self.state.files, &mut say);
-        examine_row_ids(self.state.requirements.as_ref(), &self.state.files, &mut say);
+        let mut report = |finding: Finding| findings.add(finding.of_version(version));
+        examine_places(self.location, &self.state.files, &mut report);
+        examine_row_ids(self.state.requirements.as_ref(), &self.state.files, &mut report);
     }
 
     /// Opens the table as a reader does, to compare the result with the findings.

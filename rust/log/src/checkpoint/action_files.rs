@@ -11,7 +11,7 @@ use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use object_store::ObjectStoreExt;
 
-use super::add_form::AddForm;
+use super::add_form::AddColumns;
 use super::columns::{FileSchemas, failed, rows_of};
 use super::parquet_out::{Finished, ParquetOut};
 use super::take_actions::TakeActions;
@@ -19,16 +19,16 @@ use crate::decode::checkpoint::SIDECARS;
 use deltaic_storage::clock::{new_id, now_ms};
 use deltaic_storage::location::TableLocation;
 
-/// How many tombstones are buffered: they form separate row groups, which readers that need only adds skip.
+/// Number of buffered tombstones. They form separate row groups, which readers that need only adds skip.
 const TOMBSTONES_TOGETHER: usize = 1 << 16;
 
-/// How many tombstones are written at once, since each row also has all columns of the adds.
+/// Number of tombstones written at once: few, since each row also has all columns of the adds.
 const ROWS_TOGETHER: usize = 4096;
 
 /// Writer of the file actions.
 pub(super) struct ActionFiles<'a> {
     location: &'a Arc<TableLocation>,
-    form: &'a AddForm,
+    form: &'a AddColumns,
     schemas: &'a FileSchemas,
     target: Target,
     most_held: usize,
@@ -62,17 +62,17 @@ impl<'a> ActionFiles<'a> {
     /// Creates a writer that appends to a flat file.
     pub(super) fn flat(
         location: &'a Arc<TableLocation>,
-        form: &'a AddForm,
+        form: &'a AddColumns,
         schemas: &'a FileSchemas,
         file: ParquetOut,
     ) -> Self {
         Self::into_target(location, form, schemas, Target::Flat(file), 0)
     }
 
-    /// Creates a writer of sidecars with at most `most` actions each, which buffers up to `most_held` bytes.
+    /// Creates a writer of sidecars with at most `most` actions each; it buffers up to `most_held` bytes.
     pub(super) fn sidecars(
         location: &'a Arc<TableLocation>,
-        form: &'a AddForm,
+        form: &'a AddColumns,
         schemas: &'a FileSchemas,
         most: usize,
         most_held: usize,
@@ -87,7 +87,7 @@ impl<'a> ActionFiles<'a> {
 
     fn into_target(
         location: &'a Arc<TableLocation>,
-        form: &'a AddForm,
+        form: &'a AddColumns,
         schemas: &'a FileSchemas,
         target: Target,
         most_held: usize,
@@ -128,7 +128,7 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
-    /// Aborts: deletes all files on the store, as far as possible.
+    /// Aborts: deletes the written files on a best-effort basis.
     pub(super) async fn abort(self) {
         match self.target {
             Target::Flat(file) => file.abort().await,

@@ -1,4 +1,4 @@
-//! The columns of a table's adds in checkpoints besides the fields of the log: statistics and partition
+//! The columns that the adds of a checkpoint have besides the fields of the log: statistics and partition
 //! values, as JSON and as structs.
 //!
 //! Protocol: *Checkpoints* (`delta.checkpoint.writeStatsAsJson`, `delta.checkpoint.writeStatsAsStruct`),
@@ -29,18 +29,18 @@ const ROWS_TOGETHER: (usize, usize) = (64, 4096);
 
 /// The columns of a table's adds in checkpoints.
 #[derive(Debug)]
-pub(super) struct AddForm {
+pub(super) struct AddColumns {
     has_text: bool,
     /// The schema of `stats_parsed`, if it is written.
     columns: Option<StatisticsSchema>,
-    /// The possible statistics of another checkpoint that has only `stats_parsed`.
+    /// The schema of all possible statistics, for reading a checkpoint that has only `stats_parsed`.
     all: StatisticsSchema,
     /// The partition columns with physical names, if `partitionValues_parsed` is written.
     partitions: Vec<StructField>,
     fields: Fields,
 }
 
-impl AddForm {
+impl AddColumns {
     /// Returns the columns that the table's properties require.
     ///
     /// Fails with `CorruptLog` if a property is neither true nor false.
@@ -101,7 +101,7 @@ impl AddForm {
         &self.fields
     }
 
-    /// How many adds are converted at once.
+    /// Number of adds that are converted at once.
     pub(super) fn rows_together(&self) -> usize {
         rows_of_width(
             self.columns
@@ -181,7 +181,7 @@ impl AddForm {
     }
 }
 
-/// How many rows with this number of columns are converted at once.
+/// Returns the number of rows with this number of columns that are converted at once.
 fn rows_of_width(columns: usize) -> usize {
     let (least, most) = ROWS_TOGETHER;
     (VALUES_TOGETHER / columns.max(1)).clamp(least, most)

@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, Result};
 
 use super::CheckpointOptions;
 use super::action_files::{ActionFiles, WrittenActions, sidecar_action};
-use super::add_form::AddForm;
+use super::add_form::AddColumns;
 use super::columns::FileSchemas;
 use super::parquet_out::{Finished, ParquetOut};
 use super::surviving_rows::{Retention, surviving_files};
@@ -21,7 +21,7 @@ pub(super) struct Attempt<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) options: &'a CheckpointOptions,
     pub(super) retention: Retention,
-    pub(super) form: AddForm,
+    pub(super) form: AddColumns,
     pub(super) schemas: FileSchemas,
     /// Path of its file, or of its top-level file.
     pub(super) relative: String,
@@ -106,5 +106,5 @@ impl Attempt<'_> {
 }
 
 fn nothing(relative: &str) -> Error {
-    Error::internal("the checkpoint that was begun does not exist").with("path", relative)
+    Error::internal("the file of the checkpoint was not created").with("path", relative)
 }

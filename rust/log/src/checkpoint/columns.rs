@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(super) fn failed(error: ArrowError) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("the actions cannot be put into the columns of a checkpoint: {error}"),
+        format!("the actions cannot be converted to checkpoint columns: {error}"),
     )
 }
 

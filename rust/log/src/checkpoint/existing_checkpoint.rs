@@ -28,7 +28,11 @@ pub(super) enum Existing {
 ///
 /// `VersionNotFound` if the commit is not in `_delta_log`; `CorruptLog` if an unreadable checkpoint has the
 /// name of the new one; errors of the store.
-pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: bool) -> Result<Existing> {
+pub(super) async fn find_existing(
+    snapshot: &Snapshot,
+    name: CheckpointName,
+    is_classic: bool,
+) -> Result<Existing> {
     let (location, version) = (snapshot.location(), snapshot.version());
     let listing = Listing::from(location, version).await?;
     let found = complete_checkpoints(&listing, Some(version));
@@ -59,23 +63,23 @@ pub(super) async fn look(snapshot: &Snapshot, name: CheckpointName, is_classic: 
     if let Some(error) = in_the_way.filter(|_| is_classic) {
         return Err(Error::new(
             ErrorKind::CorruptLog,
-            format!("there is an unreadable checkpoint at the path of this one: {error}"),
+            format!("an unreadable checkpoint already exists at this path: {error}"),
         )
         .with(
             "path",
             format!("{LOG_FOLDER}/{}.checkpoint.parquet", version.file_stem()),
         )
-        .hint("move it away; the commits contain the same"));
+        .hint("move it away; the commits contain the same actions"));
     }
     if listing.commits().any(|commit| commit.path.version == version) {
         return Ok(Existing::Nothing);
     }
     Err(Error::new(
         ErrorKind::VersionNotFound,
-        "the commit of the version is not in _delta_log, so that no checkpoint may speak of it",
+        "the commit of the version is not in _delta_log, so no checkpoint of this version may be written",
     )
     .hint(
-        "publish the commits of a catalog-managed table first; otherwise the log was cleaned up concurrently",
+        "publish the commits of a catalog-managed table first; after a concurrent cleanup, reopen the table",
     ))
 }
 

@@ -24,12 +24,12 @@ use super::take_actions::TakeActions;
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
-/// How many files are fetched ahead; only small ones are held in memory.
+/// Number of files that are prefetched; only small ones are buffered in memory.
 const FETCHES: usize = 8;
 
-/// How many actions are buffered before they are written.
+/// Number of actions that are buffered before they are written.
 const TOGETHER: usize = 4096;
 
 /// Writes the surviving actions of the files.

@@ -1,4 +1,4 @@
-//! Writes `_last_checkpoint`: its version never decreases, and a failure to write it only costs a longer
+//! Writes `_last_checkpoint`: its version never decreases, and a failed write only causes a longer
 //! listing.
 //!
 //! Protocol: *Last Checkpoint File*, *Last Checkpoint File Schema*, *JSON checksum*.
@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 
 use crate::last_checkpoint::MOST_BYTES;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
-use deltaic_storage::whole_body::read_file;
+use deltaic_storage::read_file;
+use deltaic_storage::store_error;
 
 /// Result of updating the hint.
 #[derive(Clone, Debug)]
 pub enum HintOutcome {
     /// The hint was written and names the checkpoint.
     Written,
-    /// The hint names this version, which is not older, and is unchanged.
+    /// The hint already names this version, which is not older; it is unchanged.
     Stays(Version),
     /// The hint was not changed: it cannot describe an existing checkpoint that is multi-part or in JSON.
     Left,

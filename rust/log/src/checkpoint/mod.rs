@@ -33,10 +33,10 @@ pub use self::hint::HintOutcome;
 pub use self::policy::{CheckpointSpec, checkpoint_is_due, checkpoint_spec};
 pub use self::whole_adds::whole_adds;
 
-use self::add_form::AddForm;
+use self::add_form::AddColumns;
 use self::attempt::Attempt;
 use self::columns::FileSchemas;
-use self::existing_checkpoint::{Existing, look};
+use self::existing_checkpoint::{Existing, find_existing};
 use self::hint::{Hinted, TopLevel, write_hint};
 use self::parquet_out::Finished;
 use self::surviving_rows::Retention;
@@ -45,11 +45,11 @@ use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
 use deltaic_storage::clock::{new_id, now_ms};
 
-/// Default maximum number of actions in a sidecar: a checkpoint of a million files has twenty sidecars, which
+/// Default maximum number of actions in a sidecar: a checkpoint with a million files has twenty sidecars, which
 /// a cluster reads in parallel, and each takes about a second.
 pub const SIDECAR_ACTIONS: usize = 50_000;
 
-/// Default maximum size of a file that is buffered, so that it can be put if absent. A larger file is a
+/// Default maximum size of a file that is buffered and then put if absent. A larger file is a
 /// multipart upload.
 pub const HELD_BYTES: usize = 64 << 20;
 
@@ -73,7 +73,7 @@ pub struct CheckpointOptions {
     pub sidecar_actions: usize,
     /// Maximum number of bytes of a file that are buffered.
     pub held_bytes: usize,
-    /// Current time in milliseconds since the epoch, for expiration; the system time if not given.
+    /// Current time in milliseconds since the epoch, for expiration; by default the system time.
     pub now_ms: Option<i64>,
 }
 
@@ -97,13 +97,13 @@ pub struct CheckpointWritten {
     pub path: String,
     /// Number of actions of all kinds in all its files; `None` if an existing checkpoint does not specify it.
     pub actions: Option<u64>,
-    /// Number of adds among them.
+    /// Number of adds.
     pub adds: u64,
     /// Size of all its files in bytes.
     pub bytes: u64,
     /// Paths of its sidecars, relative to the table's root.
     pub sidecars: Vec<String>,
-    /// Whether it was written now; otherwise it already existed.
+    /// True if this call wrote it; false if it already existed.
     pub is_new: bool,
     /// Result of updating `_last_checkpoint`.
     pub hint: HintOutcome,
@@ -138,8 +138,8 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
         tombstone_ms: tombstone_retention_ms(snapshot.metadata())?,
         now_ms: options.now_ms.unwrap_or_else(now_ms),
     };
-    let form = AddForm::of(snapshot)?;
-    if let Existing::Checkpoint(existing) = look(snapshot, options.name, is_classic).await? {
+    let form = AddColumns::of(snapshot)?;
+    if let Existing::Checkpoint(existing) = find_existing(snapshot, options.name, is_classic).await? {
         return describe(snapshot, &existing).await;
     }
     let stem = format!("{LOG_FOLDER}/{}.checkpoint", snapshot.version().file_stem());
@@ -160,7 +160,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     };
     if made.top.landed == Landed::Another
         && is_classic
-        && let Existing::Checkpoint(existing) = look(snapshot, options.name, is_classic).await?
+        && let Existing::Checkpoint(existing) = find_existing(snapshot, options.name, is_classic).await?
     {
         return describe(snapshot, &existing).await;
     }

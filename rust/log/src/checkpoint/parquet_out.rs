@@ -13,7 +13,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::upload::{Landed, Upload};
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Rows per row group: the batch size of a reader, so that readers decode row groups in parallel.
 const GROUP_ROWS: usize = 1 << 16;
@@ -55,7 +55,7 @@ impl ParquetOut {
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        // Readers must use the types of Parquet, not an embedded Arrow schema.
+        // Readers must derive the types from Parquet, not from an embedded Arrow schema.
         let options = ArrowWriterOptions::new()
             .with_properties(properties)
             .with_skip_arrow_metadata(true);
@@ -126,8 +126,8 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
     }
     Error::new(
         ErrorKind::StorageError,
-        format!("a checkpoint cannot be written: {error}"),
+        format!("the checkpoint cannot be written: {error}"),
     )
     .with("path", relative)
-    .hint("the table is unchanged: the commits contain the same")
+    .hint("the table is unchanged: readers use the commits")
 }

@@ -19,7 +19,7 @@ pub enum CheckpointSpec {
 /// Whether a checkpoint is due after this version was committed: after every `delta.checkpointInterval`
 /// commits, never after version 0.
 ///
-/// Fails with `CorruptLog` if the interval is not a number of commits.
+/// Fails with `CorruptLog` if the interval is not a positive integer.
 ///
 /// ```
 /// use deltaic_log::checkpoint::checkpoint_is_due;

@@ -1,4 +1,4 @@
-//! Consumer of surviving file actions, a few thousand at a time, with every field.
+//! Consumer of surviving file actions with all their fields, a few thousand at a time.
 
 use std::future::Future;
 

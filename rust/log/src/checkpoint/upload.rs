@@ -1,4 +1,4 @@
-//! Upload of a file to the store: complete under its final name, or not at all.
+//! Uploads a file to the store: it appears complete under its final name, or not at all.
 //!
 //! A small file is buffered and put if absent. A larger one is a multipart upload, which stores do not
 //! support conditionally: we check for an existing file before completing the upload. Of two concurrent
@@ -15,22 +15,22 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Re
 use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::errors::ParquetError;
 
+use deltaic_storage::Cause;
 use deltaic_storage::location::Sent;
 use deltaic_storage::new_file::{exists, put_if_absent};
-use deltaic_storage::store_error::Cause;
 
 /// Size of a part in bytes.
 const PART_BYTES: usize = 8 << 20;
 
-/// How many parts are sent concurrently.
+/// Maximum number of parts sent concurrently.
 const PARTS_IN_FLIGHT: usize = 4;
 
-/// Which file exists at the path after the upload.
+/// The file that exists at the path after the upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Landed {
     /// Our file.
     Ours,
-    /// A file that existed before, or ours if the response was lost.
+    /// An existing file, or ours if the response was lost.
     Another,
 }
 
@@ -62,7 +62,7 @@ impl Upload {
         }
     }
 
-    /// Which file exists at the path; `None` before completion.
+    /// The file that exists at the path; `None` before completion.
     pub(super) fn landed(&self) -> Option<Landed> {
         self.landed
     }
@@ -109,7 +109,7 @@ impl Upload {
             Err(error @ Error::AlreadyExists { .. }) if !Cause::of(&error).is_undecided() => {
                 Ok(Landed::Another)
             }
-            // The response is not definitive; an existing file is complete, whichever writer created it.
+            // The response is not definitive, but an existing file is complete, whichever writer created it.
             Err(error) => match exists(&self.store, &self.path).await {
                 Ok(true) => Ok(Landed::Another),
                 _ => Err(error),
@@ -200,7 +200,7 @@ mod tests {
 
     /// A small file is buffered and a larger one is sent; an aborted upload leaves no files.
     #[tokio::test]
-    async fn what_is_given_up_leaves_nothing() -> Result<()> {
+    async fn abandoned_transactions_leave_no_files() -> Result<()> {
         for (most_held, sent) in [(6, 0), (5, 0), (4, 1), (2, 1), (0, 1)] {
             let folder = tempfile::tempdir()?;
             let disk = LocalFileSystem::new_with_prefix(folder.path()).map_err(external)?;
@@ -238,7 +238,7 @@ mod tests {
 
     /// If the disk rejects the conditional put, the file is put unconditionally unless it exists.
     #[tokio::test]
-    async fn a_disk_without_hard_links_takes_a_file_all_the_same() -> Result<()> {
+    async fn a_disk_without_hard_links_accepts_files() -> Result<()> {
         for (is_local, exists, is_taken) in [
             (true, false, true),
             (true, true, false),

@@ -1,4 +1,4 @@
-//! The adds of live files with all their fields, for operations that write them to the log again.
+//! Reads the adds of live files with all their fields, for operations that commit them again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use deltaic_protocol::actions::{Add, LogicalFileKey};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde_json::Value;
 
-use super::add_form::AddForm;
+use super::add_form::AddColumns;
 use super::columns::failed;
 use super::surviving_rows::surviving_files;
 use super::take_actions::TakeActions;
@@ -43,7 +43,7 @@ pub async fn whole_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result
 }
 
 async fn read_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<Add>> {
-    let form = AddForm::of(snapshot)?;
+    let form = AddColumns::of(snapshot)?;
     let keys = |paths: &'_ [String]| -> HashSet<String> {
         let keys = paths.iter().map(|path| LogicalFileKey::new(path, None));
         keys.map(|key| key.path().to_owned()).collect()
@@ -82,7 +82,7 @@ async fn read_adds(snapshot: &Snapshot, paths: Option<&[String]>) -> Result<Vec<
 
 /// The adds found so far.
 struct Found<'a> {
-    form: &'a AddForm,
+    form: &'a AddColumns,
     adds: Vec<Add>,
 }
 
@@ -128,6 +128,6 @@ fn values_of(adds: &RecordBatch) -> Result<Vec<Value>> {
 fn unread(error: serde_json::Error) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("an add of the log cannot be written again: {error}"),
+        format!("an add cannot be serialized again: {error}"),
     )
 }

@@ -12,6 +12,6 @@ mod write;
 pub(crate) use of_checkpoint::ensure_counted;
 pub use of_commit::{FilesBefore, checksum_after};
 pub use of_snapshot::{checksum_of, sound_checksum_of};
-pub use write::{keep_checksum, write_checksum};
+pub use write::{write_checksum, write_missing_checksum};
 
-pub use deltaic_storage::new_file::Made;
+pub use deltaic_storage::new_file::Created;

@@ -42,7 +42,7 @@ pub(crate) async fn ensure_counted(location: &Arc<TableLocation>, checkpoint: &C
     }
     let (its_files, its_bytes) = (checksum.num_files, checksum.table_size_bytes);
     let message = format!(
-        "the checkpoint of version {version} holds {files} files of {bytes} bytes, and the version's checksum \
+        "the checkpoint of version {version} contains {files} files of {bytes} bytes, but the version checksum \
          counts {its_files} of {its_bytes}"
     );
     let path = checkpoint.files.files.first().map(|file| file.relative());

@@ -1,4 +1,4 @@
-//! The checksum of the version that a commit makes, computed from the previous checksum.
+//! Computes the checksum of a committed version from the previous checksum.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +14,10 @@ use crate::decode::FileBatch;
 use crate::decode::commits::DecodedCommit;
 use crate::snapshot::Snapshot;
 
-/// What is known about the files of the version before a commit.
+/// The known files of the version before a commit.
 #[derive(Clone, Copy, Debug)]
 pub enum FilesBefore<'a> {
-    /// Nothing, so commits with file actions cannot be counted.
+    /// None, so the checksum of a commit with file actions cannot be computed.
     Unknown,
     /// The commit is from our own transaction: its adds have unused names, and its removes are of live files
     /// and contain their sizes.
@@ -26,7 +26,7 @@ pub enum FilesBefore<'a> {
     Snapshot(&'a Snapshot),
 }
 
-/// Computes the checksum of the version that a commit makes from the checksum of the previous version; `None`
+/// Computes the checksum of a committed version from the checksum of the previous version; `None`
 /// if it cannot be computed exactly. `now_ms` is the time in milliseconds since the epoch at which the
 /// expiration of transaction identifiers is evaluated.
 ///

@@ -1,4 +1,4 @@
-//! The checksum of a snapshot, computed from its state, and the validated existing one.
+//! Computes the checksum of a snapshot from its state, and validates an existing one.
 
 use deltaic_protocol::actions::{CommitInfo, Txn};
 use deltaic_protocol::checksum::VersionChecksum;
@@ -27,14 +27,14 @@ pub async fn checksum_of(snapshot: &Snapshot, now_ms: i64) -> Result<VersionChec
             .with("table", snapshot.location().uri())
             .with("version", snapshot.version())
     };
-    let judged = ensure_maintainable(snapshot.configuration(), Maintenance::VersionChecksum);
-    judged.map_err(located)?;
+    let checked = ensure_maintainable(snapshot.configuration(), Maintenance::VersionChecksum);
+    checked.map_err(located)?;
     let txns: Vec<Txn> = snapshot.current_txns(now_ms).into_iter().cloned().collect();
     let info = commit_info_of(snapshot).await;
     let mut checksum = snapshot
         .summarize(&txns, &info, VersionChecksum::of)?
         .map_err(located)?;
-    if !snapshot.knows_all_txns() {
+    if !snapshot.has_all_txns() {
         checksum.set_transactions = None;
     }
     Ok(checksum)

@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, Result, Version};
 use super::checksum_of;
 use crate::snapshot::Snapshot;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::new_file::{Made, make};
+use deltaic_storage::new_file::{Created, make};
 
 /// Writes the checksum of a committed version; an existing checksum remains unchanged.
 ///
@@ -18,7 +18,7 @@ pub async fn write_checksum(
     location: &TableLocation,
     version: Version,
     checksum: &VersionChecksum,
-) -> Result<Made> {
+) -> Result<Created> {
     let located = |error: Error| error.with("table", location.uri()).with("version", version);
     let text = checksum.to_text().map_err(located)?;
     let relative = format!("{LOG_FOLDER}/{}.crc", version.file_stem());
@@ -33,9 +33,9 @@ pub async fn write_checksum(
 /// # Errors
 ///
 /// Those of [`checksum_of`] and [`write_checksum`].
-pub async fn keep_checksum(snapshot: &Snapshot, now_ms: i64) -> Result<Made> {
+pub async fn write_missing_checksum(snapshot: &Snapshot, now_ms: i64) -> Result<Created> {
     if snapshot.segment().checksum.is_some() {
-        return Ok(Made::Before);
+        return Ok(Created::Before);
     }
     let checksum = checksum_of(snapshot, now_ms).await?;
     write_checksum(snapshot.location(), snapshot.version(), &checksum).await

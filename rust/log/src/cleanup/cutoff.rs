@@ -8,16 +8,16 @@ use deltaic_protocol::Version;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Tables with a shorter retention may lose commits at any time. Other tables keep every commit this long after the
+/// Tables with a shorter retention may lose commits at any time. Other tables retain every commit this long after the
 /// store wrote it, whatever its in-commit timestamp: slower writers list the log again.
 pub(crate) const SHORT_RETENTION_MS: i64 = 3_600_000;
 
-/// How far a log may be truncated.
+/// The point up to which a log may be truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The midnight up to which the log has expired, in milliseconds since the epoch.
     pub timestamp_ms: i64,
-    /// The newest commit that is not newer, or an older one: it and all later commits are retained. `None` if every
+    /// The newest commit at or before it, or an older one: it and all later commits are retained. `None` if every
     /// commit is newer.
     pub commit: Option<Version>,
 }
@@ -36,7 +36,7 @@ impl Cutoff {
     /// ```
     #[must_use]
     pub fn of(times: &BTreeMap<Version, i64>, timestamp_ms: i64) -> Self {
-        // Times increase with the version; if they do not, no commit after a newer one counts as expired.
+        // Times should increase with the version; if not, no commit that follows a newer one counts as expired.
         let expired = times.iter().take_while(|(_, time)| **time <= timestamp_ms);
         Self {
             timestamp_ms,
@@ -75,7 +75,7 @@ mod tests {
     proptest! {
         /// protocol: metadata-cleanup.1
         #[test]
-        fn nothing_goes_before_its_retention_and_less_than_a_day_stays_longer(
+        fn files_within_the_retention_are_not_deleted(
             now in 0i64..4_000_000_000_000, retention in 0i64..10_000_000_000,
         ) {
             let cutoff = cutoff_ms(now, retention);

@@ -7,7 +7,7 @@ use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::deletion::Deletion;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Deletes the files of a wave; files that are already deleted are ignored. On a file system one after the other, so
 /// that no commit is deleted before an older one: a writer that finds the version that it read then knows that no later
@@ -45,7 +45,7 @@ pub(super) async fn delete_all(location: &TableLocation, files: &[Deletion]) -> 
 }
 
 fn not_deleted(error: &object_store::Error) -> Error {
-    store_error(error, "_delta_log").or_hint("clean up again: what was deleted was not needed")
+    store_error(error, "_delta_log").or_hint("clean up again; no deleted file was needed")
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
     #[tokio::test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "the test needs a folder at the name of a file"
+        reason = "the test creates a folder with the name of a file"
     )]
     async fn on_a_file_system_no_file_is_deleted_before_the_one_before_it() -> Result<()> {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -25,8 +25,8 @@ impl fmt::Display for Expired {
             Self::BeforeCheckpoint => "the oldest retained checkpoint replaces it",
             Self::OlderCheckpoint => "a newer checkpoint is the oldest retained one",
             Self::Compaction => "its range begins before the oldest retained checkpoint",
-            Self::Sidecar => "no checkpoint names it",
-            Self::LeftBehind => "a stale file of a writer",
+            Self::Sidecar => "no checkpoint refers to it",
+            Self::LeftBehind => "an interrupted writer left it",
             Self::StaleProposal => "another writer committed its version",
         })
     }

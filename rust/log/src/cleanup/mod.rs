@@ -20,7 +20,7 @@ pub use self::deletion::Deletion;
 pub use self::deletion::Expired;
 pub(crate) use cutoff::SHORT_RETENTION_MS;
 pub use cutoff::{Cutoff, cutoff_ms};
-pub use plan::{CleanupPlan, Kept, Known, plan};
+pub use plan::{CleanupPlan, LogFacts, RetentionReason, plan};
 pub use rules::CleanupRules;
 pub use run::{CleanedUp, clean_up, clean_up_now, plan_cleanup};
 pub use store_time::store_time_ms;

@@ -1,4 +1,4 @@
-//! Plans a cleanup from values only: nothing is read or deleted here.
+//! Plans a cleanup from values only, without I/O.
 //!
 //! Protocol: *Metadata Cleanup*, *Checkpoint Protection*.
 
@@ -13,9 +13,9 @@ use super::waves::waves;
 use crate::listing::Listing;
 use crate::segment::{CheckpointFiles, LogSegment, complete_checkpoints, newest_version};
 
-/// Why no part of the log itself is deleted.
+/// The reason why no commit or checkpoint is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum RetentionReason {
     /// The table disables cleanup.
     Disabled,
     /// Nothing has expired.
@@ -27,7 +27,7 @@ pub enum Kept {
     Protected(Version),
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for RetentionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Disabled => f.write_str("delta.enableExpiredLogCleanup is false"),
@@ -41,24 +41,24 @@ impl fmt::Display for Kept {
     }
 }
 
-/// What is known of a log in addition to its listing.
+/// Facts about a log in addition to its listing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known<'a> {
+pub struct LogFacts<'a> {
     /// The version that `_last_checkpoint` names.
     pub hint: Option<Version>,
     /// Checkpoints that cannot be read.
     pub unreadable: &'a [CheckpointFiles],
 }
 
-/// Which files of a log are deleted, and from which checkpoint on it is retained.
+/// The files of a log to delete, and the checkpoint from which on it is retained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CleanupPlan {
-    /// The cutoff: how far the log may be truncated.
+    /// The point up to which the log may be truncated.
     pub cutoff: Cutoff,
     /// The oldest checkpoint that is retained; `None` if the log is not truncated.
     pub checkpoint: Option<CheckpointFiles>,
     /// Why the log is not truncated, if it is not.
-    pub kept: Option<Kept>,
+    pub kept: Option<RetentionReason>,
     /// The files to delete, in waves: each completes before the next begins.
     pub waves: Vec<Vec<Deletion>>,
 }
@@ -69,24 +69,24 @@ pub struct CleanupPlan {
 ///
 /// # Errors
 ///
-/// `CorruptLog` if commits after the checkpoint are missing: nothing of a damaged log is deleted.
+/// `CorruptLog` if commits after the checkpoint are missing: a damaged log is not cleaned up.
 pub fn plan(
     listing: &Listing,
     cutoff: Cutoff,
     rules: &CleanupRules,
-    known: Known<'_>,
+    known: LogFacts<'_>,
 ) -> Result<CleanupPlan> {
-    let uncut = |kept: Kept| CleanupPlan {
+    let uncut = |kept: RetentionReason| CleanupPlan {
         cutoff,
         checkpoint: None,
         kept: Some(kept),
         waves: Vec::new(),
     };
     if !rules.is_enabled {
-        return Ok(uncut(Kept::Disabled));
+        return Ok(uncut(RetentionReason::Disabled));
     }
     let (Some(commit), Some(newest)) = (cutoff.commit, newest_version(listing)) else {
-        return Ok(uncut(Kept::NothingExpired));
+        return Ok(uncut(RetentionReason::NothingExpired));
     };
     let hinted = known.hint.filter(|hint| {
         let mut checkpoints = complete_checkpoints(listing, Some(*hint)).into_iter();
@@ -95,17 +95,17 @@ pub fn plan(
     let limit = hinted.map_or(commit, |hinted| hinted.min(commit));
     let mut candidates = complete_checkpoints(listing, Some(limit)).into_iter();
     let Some(checkpoint) = candidates.find(|checkpoint| !known.unreadable.contains(checkpoint)) else {
-        return Ok(uncut(Kept::NoCheckpoint));
+        return Ok(uncut(RetentionReason::NoCheckpoint));
     };
     let waves = waves(listing, checkpoint.version);
     if waves.is_empty() {
-        return Ok(uncut(Kept::NothingExpired));
+        return Ok(uncut(RetentionReason::NothingExpired));
     }
     if let Some(before) = rules
         .protected_before
         .filter(|before| *before > checkpoint.version)
     {
-        return Ok(uncut(Kept::Protected(before)));
+        return Ok(uncut(RetentionReason::Protected(before)));
     }
     LogSegment::try_new(listing, Some(checkpoint.clone()), newest)?;
     Ok(CleanupPlan {
@@ -129,7 +129,7 @@ impl CleanupPlan {
     }
 }
 
-/// Human-readable: where and why the log is truncated, and each file to delete with its reason.
+/// Human-readable: the retained version and the reason, and each file to delete with its reason.
 impl fmt::Display for CleanupPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.cutoff.timestamp_ms.checked_mul(1000);

@@ -16,9 +16,9 @@ use crate::decode::checkpoint::Checkpoint;
 use crate::listing::{Listing, LogFile};
 use crate::segment::{LogSegment, complete_checkpoints};
 use crate::snapshot::Snapshot;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
-/// How many commits are fetched at once.
+/// Maximum number of commits fetched concurrently.
 const COMMITS_IN_FLIGHT: usize = 8;
 
 /// Whether every version of the log up to this one has a supported protocol. False if a commit is missing or damaged.

@@ -11,7 +11,7 @@ use deltaic_protocol::{Result, TableConfiguration, Version};
 pub struct CleanupRules {
     /// Whether expired files are deleted: `delta.enableExpiredLogCleanup`.
     pub is_enabled: bool,
-    /// How long commits are kept, in milliseconds: `delta.logRetentionDuration`.
+    /// How long commits are retained, in milliseconds: `delta.logRetentionDuration`.
     pub log_retention_ms: i64,
     /// Checkpoints before this version must be deleted all at once or not at all, unless the protocols of all deleted
     /// versions are supported: `delta.requireCheckpointProtectionBeforeVersion` of a table with the feature
@@ -20,7 +20,7 @@ pub struct CleanupRules {
 }
 
 impl CleanupRules {
-    /// The rules that follow from a protocol and metadata.
+    /// Derives the rules from a protocol and metadata.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(
             rules(&[], &[protected])?,
             plain,
-            "without the feature it says nothing"
+            "without the feature the property has no effect"
         );
         let all = [
             protected,

@@ -9,7 +9,7 @@ use tracing::Span;
 use super::cutoff::{Cutoff, SHORT_RETENTION_MS, cutoff_ms, left_behind_ms};
 use super::delete::delete_all;
 use super::deletion::Deletion;
-use super::plan::{CleanupPlan, Kept, Known, plan};
+use super::plan::{CleanupPlan, LogFacts, RetentionReason, plan};
 use super::protected::all_are_understood;
 use super::rules::CleanupRules;
 use super::sidecars::unreferenced;
@@ -23,12 +23,12 @@ use crate::segment::CheckpointFiles;
 use crate::snapshot::Snapshot;
 use crate::time_travel::newest_not_after;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::{is_not_a_folder, store_error};
 
-/// How many unreadable checkpoints are skipped in the search for a readable one.
+/// Maximum number of unreadable checkpoints to skip in the search for a readable one.
 const MOST_UNREADABLE: usize = 8;
 
-/// What a cleanup did.
+/// Result of a cleanup.
 #[derive(Clone, Debug)]
 pub struct CleanedUp {
     /// The plan, with reasons.
@@ -36,7 +36,7 @@ pub struct CleanedUp {
     /// The deleted files, in order.
     pub deleted: Vec<Deletion>,
     /// Descriptions of what was retained although it may have expired.
-    pub passed_over: Vec<String>,
+    pub not_deleted: Vec<String>,
 }
 
 /// Plans a cleanup without deleting anything. `now_ms` is the time in milliseconds since the epoch.
@@ -56,7 +56,7 @@ pub async fn plan_cleanup(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupPla
         .map_err(|error: Error| error.with("table", snapshot.location().uri()))
 }
 
-/// [`clean_up`] at the store's time.
+/// Runs [`clean_up`] with the store's current time.
 ///
 /// # Errors
 ///
@@ -64,15 +64,15 @@ pub async fn plan_cleanup(snapshot: &Snapshot, now_ms: i64) -> Result<CleanupPla
 pub async fn clean_up_now(snapshot: &Snapshot) -> Result<CleanedUp> {
     let location = snapshot.location();
     let located = |error: Error| error.with("table", location.uri());
-    judge(snapshot).map_err(located)?;
+    validate(snapshot).map_err(located)?;
     let now_ms = store_time_ms(location).await.map_err(located)?;
     clean_up(snapshot, now_ms).await
 }
 
 /// Deletes the expired files of a table's log: commits, version checksums, checkpoints and compaction files before the
 /// newest checkpoint that is old enough, then unreferenced sidecars and files of interrupted writers. `now_ms` is the
-/// time in milliseconds since the epoch by the store's clock, which stamps the files: by a clock that is ahead of it,
-/// commits expire that writers still need.
+/// time in milliseconds since the epoch by the store's clock, which stamps the files: with a clock that is ahead,
+/// commits that writers still need would expire.
 ///
 /// The retained checkpoint is read in full first. Must be called inside a runtime.
 ///
@@ -91,7 +91,7 @@ pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
             delete_all(location, wave).await?;
             deleted.extend(wave.iter().cloned());
         }
-        let (beside, passed_over) = beside_the_log(&snapshot, &plan, now_ms).await?;
+        let (beside, not_deleted) = beside_the_log(&snapshot, &plan, now_ms).await?;
         for wave in beside {
             delete_all(location, &wave).await?;
             deleted.extend(wave);
@@ -100,7 +100,7 @@ pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
         Ok(CleanedUp {
             plan,
             deleted,
-            passed_over,
+            not_deleted,
         })
     };
     cleaned
@@ -108,17 +108,17 @@ pub async fn clean_up(snapshot: &Snapshot, now_ms: i64) -> Result<CleanedUp> {
         .map_err(|error: Error| error.with("table", snapshot.location().uri()))
 }
 
-fn judge(snapshot: &Snapshot) -> Result<()> {
-    let judged = ensure_maintainable(snapshot.configuration(), Maintenance::MetadataCleanup);
-    judged.map_err(|error| error.with("version", snapshot.version()))
+fn validate(snapshot: &Snapshot) -> Result<()> {
+    let checked = ensure_maintainable(snapshot.configuration(), Maintenance::MetadataCleanup);
+    checked.map_err(|error| error.with("version", snapshot.version()))
 }
 
 /// Plans the cleanup of the log itself by the newest version's rules, and verifies the checkpoint that it retains.
 async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, CleanupPlan)> {
-    judge(snapshot)?;
-    // Another writer may have changed the rules since.
+    validate(snapshot)?;
+    // Another writer may have changed the rules since then.
     let snapshot = snapshot.refresh().await?;
-    judge(&snapshot)?;
+    validate(&snapshot)?;
     let location = snapshot.location();
     let mut rules = CleanupRules::of(snapshot.configuration())?;
     let listing = Listing::whole(location).await?;
@@ -135,7 +135,7 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     let hint = match read_last_checkpoint(location).await {
         Hint::Version(version) => Some(version),
         Hint::Absent | Hint::Unusable(_) => None,
-        // Otherwise the checkpoint that it names could be deleted, and readers would find nothing there.
+        // Otherwise the checkpoint that it names could be deleted, and readers that start there would fail.
         Hint::Unread(why) => {
             let path = format!("{LOG_FOLDER}/{LAST_CHECKPOINT}");
             let message = format!("_last_checkpoint could not be read: {why}");
@@ -146,12 +146,12 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
     };
     let mut unreadable: Vec<CheckpointFiles> = Vec::new();
     loop {
-        let known = Known {
+        let known = LogFacts {
             hint,
             unreadable: &unreadable,
         };
         let mut planned = plan(&listing, cutoff, &rules, known)?;
-        if let (Some(Kept::Protected(_)), Some(up_to)) = (planned.kept, cutoff.commit)
+        if let (Some(RetentionReason::Protected(_)), Some(up_to)) = (planned.kept, cutoff.commit)
             && all_are_understood(&snapshot, &listing, up_to).await?
         {
             rules.protected_before = None;
@@ -160,7 +160,7 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
         let Some(checkpoint) = &planned.checkpoint else {
             return Ok((snapshot, planned));
         };
-        match prove(&snapshot, checkpoint).await {
+        match verify_checkpoint(&snapshot, checkpoint).await {
             Ok(()) => {
                 let stale = staged_before(location, checkpoint.version).await?;
                 if !stale.is_empty() {
@@ -174,7 +174,7 @@ async fn plan_of_log(snapshot: &Snapshot, now_ms: i64) -> Result<(Snapshot, Clea
                 let uncut = CleanupPlan {
                     cutoff,
                     checkpoint: None,
-                    kept: Some(Kept::NoCheckpoint),
+                    kept: Some(RetentionReason::NoCheckpoint),
                     waves: Vec::new(),
                 };
                 return Ok((snapshot, uncut));
@@ -191,8 +191,8 @@ fn first_written_lately(listing: &Listing, now_ms: i64) -> Option<Version> {
 }
 
 /// The staged proposals of versions before a checkpoint. They are deleted before any commit: a writer that stalls
-/// before giving its proposal the version's name must not find that name free. Listed after the checkpoint was written:
-/// a proposal staged later is for a later version, or its writer detects the gap.
+/// before it links its proposal to the version's name must not find that name free. Listed after the checkpoint was
+/// written: a proposal staged later is for a later version, or its writer detects the gap.
 async fn staged_before(location: &TableLocation, checkpoint: Version) -> Result<Vec<Deletion>> {
     if location.file_system().is_none() {
         return Ok(Vec::new());
@@ -206,7 +206,7 @@ async fn staged_before(location: &TableLocation, checkpoint: Version) -> Result<
 
 /// Verifies that a checkpoint can replace the commits before it: reads all of it, including sidecars and tombstones,
 /// and compares its number of files with the version checksum, if one exists.
-async fn prove(snapshot: &Snapshot, checkpoint: &CheckpointFiles) -> Result<()> {
+async fn verify_checkpoint(snapshot: &Snapshot, checkpoint: &CheckpointFiles) -> Result<()> {
     let read = Checkpoint::read(snapshot.location(), checkpoint, snapshot.max_line_bytes()).await?;
     read.ensure_paths_once()?;
     ensure_counted(snapshot.location(), &read).await?;
@@ -219,16 +219,16 @@ async fn beside_the_log(
     plan: &CleanupPlan,
     now_ms: i64,
 ) -> Result<(Vec<Vec<Deletion>>, Vec<String>)> {
-    let mut passed_over = Vec::new();
-    if plan.kept == Some(Kept::Disabled) {
-        return Ok((Vec::new(), passed_over));
+    let mut not_deleted = Vec::new();
+    if plan.kept == Some(RetentionReason::Disabled) {
+        return Ok((Vec::new(), not_deleted));
     }
     let location = snapshot.location();
     let before_ms = left_behind_ms(now_ms);
     let kept_from = plan.oldest_kept().unwrap_or(Version::ZERO);
     let sidecars = unreferenced(location, kept_from, before_ms, snapshot.max_line_bytes()).await;
     let sidecars = sidecars.unwrap_or_else(|error| {
-        passed_over.push(format!("sidecars were not deleted: {error}"));
+        not_deleted.push(format!("sidecars were not deleted: {error}"));
         Vec::new()
     });
     let folder = location.below(LOG_FOLDER)?;
@@ -245,5 +245,5 @@ async fn beside_the_log(
     };
     let mut waves = vec![sidecars, stale_files];
     waves.retain(|wave| !wave.is_empty());
-    Ok((waves, passed_over))
+    Ok((waves, not_deleted))
 }

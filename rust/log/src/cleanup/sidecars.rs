@@ -14,11 +14,11 @@ use super::deletion::Expired;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::listing::Listing;
 use crate::segment::complete_checkpoints;
-use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::in_parallel;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::{is_not_a_folder, store_error};
 
-/// How many checkpoints are read concurrently for their sidecar references.
+/// Maximum number of checkpoints read concurrently for their sidecar references.
 const CHECKPOINTS_IN_FLIGHT: usize = 8;
 
 /// The sidecars from before a time, in milliseconds since the epoch, that no checkpoint from a version on references.

@@ -50,7 +50,7 @@ pub(super) fn stale_proposals(objects: &[ObjectMeta], before: Version) -> Vec<De
     objects.iter().filter_map(of_object).collect()
 }
 
-/// Whether a name is that of a committer's temporary file: `.n.json.u.tmp`, with n the version and u a unique id, or
+/// Whether a name is that of a committer's temporary file: `.n.json.u.tmp` with version n and unique id u, or
 /// `_probe-u`. Similar names do not match.
 fn is_temporary(name: &str) -> bool {
     name.strip_prefix("_probe-").is_some_and(is_id) || staged_version(name).is_some()
@@ -93,7 +93,7 @@ mod tests {
             ".00000000000000000007.json.crc".to_owned(),
             "_last_checkpoint".to_owned(),
             "_probe-mine".to_owned(),
-            // An id in another spelling; and no id of the same length.
+            // A differently spelled id, and text of the same length that is not an id.
             format!("_probe-{}", ID.replace('-', "")),
             format!("_probe-{}", "x".repeat(36)),
             format!("_staged-{ID}"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_still_be_written_is_left_alone() {
+    fn files_that_may_still_be_written_are_not_deleted() {
         let name = format!("_probe-{ID}");
         assert_eq!(names(&[object(&name, 999)], &[]), [name.as_str()]);
         assert!(names(&[object(&name, 1_000)], &[]).is_empty());
@@ -149,9 +149,9 @@ mod tests {
         Ok(())
     }
 
-    /// A checksum kept by a file system is deleted with its file; no other hidden file is.
+    /// A file system's hidden checksum file is deleted with its file; other hidden files are retained.
     #[test]
-    fn what_remains_beside_a_file_goes_with_it() {
+    fn side_files_are_deleted_with_their_file() {
         let (commit, beside) = ("00000000000000000007.json", ".00000000000000000007.json.crc");
         let others = [object("._last_checkpoint.crc", 1), object(".hidden.crc", 1)];
         let all = [&others[..], &[object(commit, 1), object(beside, 1)]].concat();

@@ -1,4 +1,4 @@
-//! Reads the time of the clock that stamps the log's files: the store's, not this machine's.
+//! Reads the store's clock, which determines the modification times of the log's files.
 
 use deltaic_protocol::Result;
 use deltaic_protocol::log_path::LOG_FOLDER;
@@ -6,7 +6,7 @@ use object_store::{ObjectStoreExt, PutPayload};
 
 use deltaic_storage::clock::new_id;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// The store's time in milliseconds since the epoch: the modification time of a temporary file written for this
 /// purpose.

@@ -28,7 +28,7 @@ pub(super) fn waves(listing: &Listing, checkpoint: Version) -> Vec<Vec<Deletion>
     let is_first =
         |file: &LogFile| file.path.kind == LogFileKind::Commit && file.path.version == Version::ZERO;
     if checkpoint > Version::ZERO {
-        // Without it, no reader treats the log as beginning at version 0.
+        // Without commit 0, no reader treats the log as complete from version 0.
         waves.push(of_kind(&is_first, Expired::BeforeCheckpoint));
     }
     let old = || listing.files.iter().filter(|file| file.path.version < checkpoint);

@@ -1,6 +1,9 @@
 //! Interface to the file system: each step of a commit on a disk, so that tests can record the steps and
 //! inject failures.
-#![expect(clippy::disallowed_methods, reason = "the lints refer to this module")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this module is the permitted user of these methods"
+)]
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
@@ -68,7 +71,7 @@ pub struct Disk;
 
 impl Files for Disk {}
 
-/// Returns those of a folder and its parents that do not exist, deepest first.
+/// Returns the folder and its parents that do not exist, deepest first.
 pub(super) fn missing(folder: &Path) -> Vec<PathBuf> {
     let above = folder.ancestors();
     let missing = above.take_while(|ancestor| !ancestor.exists());

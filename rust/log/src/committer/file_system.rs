@@ -2,8 +2,8 @@
 //!
 //! `link` fails if the name exists, so exactly one writer wins. The temporary file is complete and on disk
 //! before it gets its name, so no reader sees a partial commit and no power failure loses an acknowledged
-//! one. File systems without hard links need a rename that does not replace; without it they cannot be
-//! committed to.
+//! one. On file systems without hard links, a rename that does not replace is used; without it, tables cannot be
+//! written.
 
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind as IoKind};
@@ -15,11 +15,11 @@ use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use deltaic_protocol::{Result, Version};
 
 use super::disk::missing;
-use super::{Answer, Committer, Files, Outcome};
+use super::{BoxedFuture, Committer, Files, Outcome};
 use deltaic_storage::clock::new_id;
-use deltaic_storage::in_parallel::compute;
+use deltaic_storage::compute;
+use deltaic_storage::io_error;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::io_error;
 
 /// The committer of a local table over a given implementation of the file operations, for tests.
 #[derive(Clone, Debug)]
@@ -43,15 +43,15 @@ impl FileSystem {
 }
 
 impl Committer for FileSystem {
-    fn prepare(&self) -> Answer<'_, Option<String>> {
+    fn prepare(&self) -> BoxedFuture<'_, Option<String>> {
         Box::pin(prepare(self.root(), Arc::clone(&self.files)))
     }
 
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(propose(self.root(), Arc::clone(&self.files), version, commit))
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.location.read_commit(version)
     }
 }
@@ -107,7 +107,7 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
     // The file remains open so that its inode cannot be reused by another file.
     let landed = land(files, &file, &staged, &target);
     drop(file);
-    // From here on the commit must not become an error; remaining temporary files are harmless.
+    // From here on the commit must not fail; remaining temporary files are harmless.
     let _ = files.remove(&staged);
     match landed {
         Landed::Won => Ok(match files.sync_folder(&folder) {
@@ -120,7 +120,7 @@ fn write_and_link(files: &dyn Files, root: &Path, version: Version, commit: &[u8
         Landed::Refused(error) => {
             let refused = io_error(&error, &relative).with("version", version);
             Err(if error.kind() == IoKind::Unsupported {
-                refused.hint("the file system has neither hard links nor a rename that does not replace")
+                refused.hint("use a file system with hard links, or with a rename that never replaces a file")
             } else {
                 refused
             })
@@ -174,8 +174,8 @@ fn land(files: &dyn Files, file: &File, staged: &Path, target: &Path) -> Landed 
         {
             Landed::Withdrawn
         }
-        // Without such a rename, report the failure of the link; unless hard links are not supported either.
-        (Ok(false), IoKind::Unsupported) if is_refusal(&unlinked) && !knows_no_links(&unlinked) => {
+        // If such a rename is not supported, report the failure of the link, unless hard links are unsupported too.
+        (Ok(false), IoKind::Unsupported) if is_refusal(&unlinked) && !means_no_hard_links(&unlinked) => {
             Landed::Refused(unlinked)
         }
         (Ok(false), _) if is_refusal(&unlinked) && is_refusal(&unmoved) => Landed::Refused(unmoved),
@@ -200,8 +200,8 @@ fn is_refusal(error: &IoError) -> bool {
     )
 }
 
-/// Whether a failure may mean that the file system has no hard links; file systems report this differently.
-fn knows_no_links(error: &IoError) -> bool {
+/// Whether a failure may mean that the file system has no hard links; the error code differs between file systems.
+fn means_no_hard_links(error: &IoError) -> bool {
     matches!(
         error.kind(),
         IoKind::PermissionDenied | IoKind::Unsupported | IoKind::InvalidInput

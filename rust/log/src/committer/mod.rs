@@ -20,7 +20,7 @@ pub use self::file_system::FileSystem;
 pub use self::probe::probe;
 
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Outcome of a proposed commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,17 +36,17 @@ pub enum Outcome {
     /// The version exists already, possibly by our own commit: a store that lost a response reports this for
     /// a retry of a put that succeeded. Read the version to find out.
     Lost(Version),
-    /// The version exists already, and this proposal was sent more than once: an earlier request may have been committed,
-    /// even if the version is another commit by now. It must not be proposed again.
+    /// The version exists already, and this proposal was sent more than once: an earlier request may have been
+    /// committed, even if the version now is another commit. It must not be proposed again.
     Taken(Version),
     /// No definitive response; the version must be read.
     Unknown(Version),
 }
 
 /// The future that a committer returns.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Decides which proposal becomes a version of one table: its store, by what it supports, or the catalog that
+/// Decides which proposal becomes a version of one table: its store, or the catalog that
 /// manages it.
 ///
 /// Transactions rely on these properties of every committer; `deltaic_testkit::committer_contract` tests
@@ -63,7 +63,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// - **Listed.** A committed version is listed in `_delta_log` from then on, unless the committer is
 ///   [gapless](Self::is_gapless).
 ///
-/// A table's location commits by what its store can do:
+/// The committer of a table location is selected by the capabilities of its store:
 ///
 /// ```
 /// use deltaic_storage::TableLocation;
@@ -92,9 +92,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// Protocol: *Delta Log Entries*, *Creation of New Log Entries*; *Commit Protocol* and *Publishing Commits*
 /// of catalog-managed tables.
 pub trait Committer: Debug + Send + Sync {
-    /// Creates what the first commit of a new table needs; no effect if it exists. Returns the reason if it
+    /// Creates what the first commit of a new table needs, unless it already exists. Returns the reason if it
     /// may not survive a power failure, else `None`.
-    fn prepare(&self) -> Answer<'_, Option<String>> {
+    fn prepare(&self) -> BoxedFuture<'_, Option<String>> {
         Box::pin(async { Ok(None) })
     }
 
@@ -103,14 +103,14 @@ pub trait Committer: Debug + Send + Sync {
     /// # Errors
     ///
     /// The reason why the commit was not made: nothing was committed, and nothing will be.
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome>;
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome>;
 
     /// Returns the commit of a version; `None` if the version does not exist.
     ///
     /// # Errors
     ///
     /// `StorageError` if this cannot be determined now.
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>>;
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>>;
 
     /// Whether a version is committed only if the version before it is the newest at that time. The files of
     /// a log cannot guarantee this: after a cleanup the names of old versions are free again. So unless this
@@ -122,21 +122,21 @@ pub trait Committer: Debug + Send + Sync {
 }
 
 impl Committer for TableLocation {
-    fn prepare(&self) -> Answer<'_, Option<String>> {
+    fn prepare(&self) -> BoxedFuture<'_, Option<String>> {
         match self.file_system() {
             Some(root) => Box::pin(file_system::prepare(root, Arc::new(Disk))),
             None => Box::pin(async { Ok(None) }),
         }
     }
 
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         match self.file_system() {
             Some(root) => Box::pin(file_system::propose(root, Arc::new(Disk), version, commit)),
             None => Box::pin(object_store::propose(self, version, commit)),
         }
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         Box::pin(published(self, version))
     }
 }

@@ -11,9 +11,9 @@ use super::Outcome;
 use deltaic_storage::clock::{new_id, pause};
 use deltaic_storage::location::{Sent, TableLocation};
 use deltaic_storage::new_file::put_if_absent;
-use deltaic_storage::store_error::{Cause, store_error};
+use deltaic_storage::{Cause, store_error};
 
-/// How many responses to a trial may be lost.
+/// Maximum number of lost responses to a trial.
 const MOST_LOST: usize = 2;
 
 /// Proposes a commit by a conditional put. A lost or ambiguous response is `Unknown`, because the put may
@@ -22,7 +22,7 @@ const MOST_LOST: usize = 2;
 pub(super) async fn propose(location: &TableLocation, version: Version, commit: Vec<u8>) -> Result<Outcome> {
     let relative = LogPath::commit(version);
     let path = location.below(&relative)?;
-    prove(location)
+    verify_store(location)
         .await
         .map_err(|error| error.with("version", version))?;
     let sent = Sent::default();
@@ -48,7 +48,7 @@ pub(super) async fn propose(location: &TableLocation, version: Version, commit: 
 /// ignore the condition, and there each commit would overwrite another.
 ///
 /// The trial file has a name that the log never uses.
-async fn prove(location: &TableLocation) -> Result<()> {
+async fn verify_store(location: &TableLocation) -> Result<()> {
     let Some(proven) = location.proven() else {
         return Ok(());
     };
@@ -67,7 +67,7 @@ async fn prove(location: &TableLocation) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::StorageError,
-        "the store ignores the condition of a put and overwrites files, so concurrent writers would lose commits",
+        "the store ignores put conditions and overwrites files, so concurrent writers would lose commits",
     )
     .with("path", location.uri())
     .with("promise", "once")

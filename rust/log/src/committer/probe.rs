@@ -11,12 +11,12 @@ use super::{Committer, Outcome};
 use crate::listing::Listing;
 use deltaic_storage::clock::new_id;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 const WRITERS: usize = 8;
 const VERSIONS: i64 = 5;
 
-/// Proposes versions in a folder beside the table's files, by one writer and by many concurrent ones, and
+/// Proposes versions in a folder next to the table's files, by one writer and by many concurrent ones, and
 /// deletes the folder.
 ///
 /// A `StorageError` reports the broken guarantee in its message and as `promise`: a version is created
@@ -28,13 +28,13 @@ pub async fn probe(location: &TableLocation) -> Result<()> {
     let folder = location.folder(&format!("_probe-{}", new_id()))?;
     // A local disk keeps empty folders, which no listing shows.
     let made = folder.file_system().map(|root| missing(&root.join(LOG_FOLDER)));
-    let outcome = keeps_its_promises(&folder).await;
+    let outcome = verify_guarantees(&folder).await;
     let _ = remove(&folder).await;
     remove_empty(&made.unwrap_or_default());
     outcome
 }
 
-async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
+async fn verify_guarantees(location: &TableLocation) -> Result<()> {
     location.prepare().await?;
     let first = Version::ZERO;
     let outcomes = [
@@ -61,7 +61,7 @@ async fn keeps_its_promises(location: &TableLocation) -> Result<()> {
             (None, _)
                 if outcomes.contains(&Outcome::Unknown(version))
                     || outcomes.contains(&Outcome::Taken(version)) => {}
-            (None, _) => return Err(broken("one winner", "no writer won a version")),
+            (None, _) => return Err(broken("one winner", "no writer won the version")),
         }
     }
     Ok(())

@@ -10,4 +10,4 @@ mod reconciled;
 pub use policy::range_due;
 pub use range::{Compacted, compact};
 
-pub use deltaic_storage::new_file::Made;
+pub use deltaic_storage::new_file::Created;

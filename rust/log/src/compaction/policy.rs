@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_saves_nothing_is_not_compacted() -> Result<()> {
+    fn a_range_without_savings_is_not_compacted() -> Result<()> {
         let version = Version::try_new;
         for interval in [0, 1] {
             assert_eq!(range_due(version(9)?, interval, None), None);

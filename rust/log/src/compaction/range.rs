@@ -13,14 +13,14 @@ use crate::decode::action_text::{ActionText, Line};
 use crate::listing::{Listing, LogFile};
 use crate::snapshot::Snapshot;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::new_file::{Made, make};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::new_file::{Created, make};
+use deltaic_storage::store_error;
 
 /// Maximum size of a compaction file in bytes. It is created in memory, and readers decode it in memory; use
 /// a checkpoint beyond that.
 const MOST_BYTES: usize = 128 << 20;
 
-/// How many commits are fetched at once.
+/// Maximum number of commits fetched concurrently.
 const COMMITS_IN_FLIGHT: usize = 8;
 
 /// Result of a compaction.
@@ -33,13 +33,13 @@ pub struct Compacted {
     /// Its size in bytes; 0 if it already existed.
     pub bytes: usize,
     /// Whether it was created now or already existed.
-    pub made: Made,
+    pub made: Created,
 }
 
 /// Writes the compaction file of the commits `from` to `to`, both inclusive. Returns `None` if no action of
 /// these commits survives: an empty file would be invalid.
 ///
-/// Reads the commits in `_delta_log`, so unpublished commits of a catalog-managed table are missing.
+/// Reads only commits in `_delta_log`, so unpublished commits of a catalog-managed table are missing.
 ///
 /// # Errors
 ///
@@ -55,17 +55,17 @@ pub async fn compact(snapshot: &Snapshot, from: Version, to: Version) -> Result<
 
 async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Result<Option<Compacted>> {
     if from >= to || to > snapshot.version() {
-        let message = format!("the commits {from} to {to} are not a range that can be compacted");
+        let message = format!("the range of commits {from} to {to} cannot be compacted");
         return Err(Error::new(ErrorKind::InvalidArgument, message).hint(format!(
             "a compaction file replaces at least two commits, up to version {}",
             snapshot.version()
         )));
     }
-    let judge = |protocol: &Protocol| {
+    let check = |protocol: &Protocol| {
         let table = snapshot.configuration().after(Some(protocol), None, &[]);
         ensure_maintainable(&table, Maintenance::LogCompaction)
     };
-    judge(snapshot.protocol()).map_err(|error| error.with("version", snapshot.version()))?;
+    check(snapshot.protocol()).map_err(|error| error.with("version", snapshot.version()))?;
     let location = snapshot.location();
     let listing = Listing::whole(location).await?;
     let path = format!(
@@ -78,13 +78,13 @@ async fn compact_range(snapshot: &Snapshot, from: Version, to: Version) -> Resul
             path,
             actions: 0,
             bytes: 0,
-            made: Made::Before,
+            made: Created::Before,
         }));
     }
     let commits = commits_of(&listing, from, to)?;
     ensure_published(snapshot, &commits)?;
     let reconciled = reconcile(location, commits, snapshot.max_line_bytes()).await?;
-    reconciled.protocols().iter().try_for_each(judge)?;
+    reconciled.protocols().iter().try_for_each(check)?;
     let actions = reconciled.actions();
     if actions == 0 {
         return Ok(None);
@@ -120,11 +120,11 @@ fn commits_of(listing: &Listing, from: Version, to: Version) -> Result<Vec<Arc<L
     }
     Err(Error::new(
         ErrorKind::VersionNotFound,
-        format!("commit {next} is not in the log, and the range from {from} to {to} needs it"),
+        format!("commit {next} is not in the log, but the range from {from} to {to} requires it"),
     )
     .with("path", LogPath::commit(next))
     .with("version", next)
-    .hint("compact commits that are all published and not cleaned up"))
+    .hint("choose a range whose commits are all published and not cleaned up"))
 }
 
 /// Verifies that these files are the commits of the snapshot: for a ratified version the catalog's commit is

@@ -11,7 +11,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// The key of an action: a logical file, an application id or a metadata domain.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Word {
+enum ActionKey {
     File(String, Option<(String, String, Option<i32>)>),
     Txn(String),
     Domain(String),
@@ -23,12 +23,12 @@ pub(super) struct Reconciled {
     lines: Vec<u8>,
     actions: usize,
     most_bytes: usize,
-    newer: HashSet<Word>,
+    newer: HashSet<ActionKey>,
     protocols: Vec<Protocol>,
     has_protocol: bool,
     has_metadata: bool,
     /// Keys of the current commit.
-    own: HashSet<Word>,
+    own: HashSet<ActionKey>,
     own_protocol: bool,
     own_metadata: bool,
 }
@@ -51,15 +51,15 @@ impl Reconciled {
     pub(super) fn take(&mut self, line: &[u8]) -> Result<()> {
         let survives = match parse_line(line)? {
             ActionLine::Add(add) => {
-                // A second action of one commit on a file is invalid, be it an add or a remove.
+                // A second action of one commit on a file is invalid, whether an add or a remove.
                 self.is_first(file(&add.path, add.deletion_vector.as_ref()))?
             }
             ActionLine::Remove(remove) => {
                 self.is_first(file(&remove.path, remove.deletion_vector.as_ref()))?
             }
-            ActionLine::Txn(txn) => self.is_first(Word::Txn(txn.app_id))?,
+            ActionLine::Txn(txn) => self.is_first(ActionKey::Txn(txn.app_id))?,
             // A removed domain survives too: it removes the domain set before the range.
-            ActionLine::DomainMetadata(domain) => self.is_first(Word::Domain(domain.domain))?,
+            ActionLine::DomainMetadata(domain) => self.is_first(ActionKey::Domain(domain.domain))?,
             ActionLine::Protocol(protocol) => {
                 self.protocols.push(protocol);
                 if std::mem::replace(&mut self.own_protocol, true) {
@@ -110,12 +110,12 @@ impl Reconciled {
     }
 
     /// Whether no newer commit has an action with this key.
-    fn is_first(&mut self, word: Word) -> Result<bool> {
+    fn is_first(&mut self, word: ActionKey) -> Result<bool> {
         let survives = !self.newer.contains(&word);
         let what = match &word {
-            Word::File(..) => "add or remove of one logical file",
-            Word::Txn(_) => "txn of one application",
-            Word::Domain(_) => "domainMetadata of one domain",
+            ActionKey::File(..) => "add or remove of one logical file",
+            ActionKey::Txn(_) => "txn of one application",
+            ActionKey::Domain(_) => "domainMetadata of one domain",
         };
         if self.own.insert(word) {
             Ok(survives)
@@ -127,7 +127,7 @@ impl Reconciled {
     fn keep(&mut self, line: &[u8]) -> Result<()> {
         if self.lines.len().saturating_add(line.len()) >= self.most_bytes {
             let message = format!(
-                "the actions of these commits have more than {} bytes",
+                "the actions of these commits take more than {} bytes",
                 self.most_bytes
             );
             return Err(Error::new(ErrorKind::InvalidArgument, message)
@@ -140,7 +140,7 @@ impl Reconciled {
     }
 }
 
-fn file(path: &str, vector: Option<&DescriptorText<'_>>) -> Word {
+fn file(path: &str, vector: Option<&DescriptorText<'_>>) -> ActionKey {
     let vector = vector.map(|vector| {
         let texts = (
             vector.storage_type.to_string(),
@@ -149,13 +149,13 @@ fn file(path: &str, vector: Option<&DescriptorText<'_>>) -> Word {
         (texts.0, texts.1, vector.offset)
     });
     // The normalized path of the key, so that two spellings of one file are equal.
-    Word::File(LogicalFileKey::new(path, None).path().to_owned(), vector)
+    ActionKey::File(LogicalFileKey::new(path, None).path().to_owned(), vector)
 }
 
 fn twice(what: &str) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("the commit holds more than one {what}"),
+        format!("the commit contains more than one {what}"),
     )
     .hint("the order of actions in a commit has no meaning, so it is unknown which one applies")
 }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_survives_is_bounded() -> Result<()> {
+    fn surviving_state_is_bounded() -> Result<()> {
         let mut fits = Reconciled::at_most(TXN.len() + 1);
         fits.take(TXN)?;
         fits.end_commit();
@@ -179,14 +179,14 @@ mod tests {
         fits.take(TXN)?;
         assert_eq!((fits.actions(), fits.lines.len()), (1, TXN.len() + 1));
         let mut full = Reconciled::at_most(TXN.len());
-        let error = full.take(TXN).expect_err("it is too much");
+        let error = full.take(TXN).expect_err("the line exceeds the maximum size");
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         assert!(error.hint_text().is_some());
         Ok(())
     }
 
     #[test]
-    fn the_first_word_given_remains_and_two_words_of_one_commit_do_not() -> Result<()> {
+    fn the_first_action_survives_and_duplicates_in_a_commit_are_errors() -> Result<()> {
         let mut words = Reconciled::at_most(1 << 20);
         for name in ["d", "e"] {
             words.take(domain(name).as_bytes())?;

@@ -1,4 +1,4 @@
-//! The lines of a log file of any size, one by one: a small file is buffered, a large one is streamed.
+//! Iterates over the lines of a log file of any size: a small file is buffered, a large one is streamed.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use crate::listing::LogFile;
+use deltaic_storage::ensure_arrived;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::whole_body::ensure_arrived;
 
-/// Up to this size a file is fetched completely, and in advance.
+/// Files up to this size are prefetched completely.
 const HELD_BYTES: u64 = 8 << 20;
 
-/// A file of actions that is read, possibly more than once.
+/// A file of actions, which may be read more than once.
 pub(crate) struct ActionText {
     location: Arc<TableLocation>,
     /// The log file.
@@ -63,7 +63,7 @@ impl ActionText {
     }
 
     /// Returns the lines in pieces, for callers that must process some of them before the next are read.
-    pub(crate) async fn pieces(&self) -> Result<Pieces, object_store::Error> {
+    pub(crate) async fn pieces(&self) -> Result<FileLines, object_store::Error> {
         let rest = match &self.held {
             Some(bytes) => Rest::Held(bytes.clone()),
             None => {
@@ -86,7 +86,7 @@ impl ActionText {
                 })
             }
         };
-        Ok(Pieces {
+        Ok(FileLines {
             lines: Splitter {
                 number: 0,
                 longest: self.max_line_bytes,
@@ -98,11 +98,11 @@ impl ActionText {
     }
 }
 
-/// Piece size of a buffered file.
+/// Size of the pieces of a buffered file.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Iteration over the lines of a file.
-pub(crate) struct Pieces {
+pub(crate) struct FileLines {
     lines: Splitter,
     rest: Rest,
 }
@@ -116,7 +116,7 @@ enum Rest {
 /// A file that is being streamed.
 struct Arriving {
     pieces: BoxStream<'static, Result<Bytes, object_store::Error>>,
-    /// Bytes received, and bytes that the store announced.
+    /// Number of bytes received, and number of bytes that the store announced.
     arrived: u64,
     expected: u64,
     path: Path,
@@ -137,7 +137,7 @@ impl Arriving {
     }
 }
 
-impl Pieces {
+impl FileLines {
     /// Calls `visit` with the lines that end in the next piece; returns false at the end.
     pub(crate) async fn next(
         &mut self,
@@ -187,16 +187,16 @@ impl Splitter {
             rest = after.get(1..).unwrap_or_default();
             if self.pending.is_empty() && !self.overflowed {
                 self.number += 1;
-                give(self.number, self.longest, line, visit);
+                visit_line(self.number, self.longest, line, visit);
             } else {
-                self.hold(line);
+                self.keep_partial(line);
                 self.finish(visit);
             }
         }
-        self.hold(rest);
+        self.keep_partial(rest);
     }
 
-    fn hold(&mut self, part: &[u8]) {
+    fn keep_partial(&mut self, part: &[u8]) {
         if self.overflowed || self.pending.len().saturating_add(part.len()) > self.longest.saturating_add(1) {
             self.overflowed = true;
             self.pending = Vec::new();
@@ -213,12 +213,12 @@ impl Splitter {
             visit(self.number, Line::TooLong);
         } else if !line.is_empty() {
             self.number += 1;
-            give(self.number, self.longest, &line, visit);
+            visit_line(self.number, self.longest, &line, visit);
         }
     }
 }
 
-fn give(number: usize, longest: usize, line: &[u8], visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
+fn visit_line(number: usize, longest: usize, line: &[u8], visit: &mut (dyn FnMut(usize, Line<'_>) + Send)) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() > longest {
         visit(number, Line::TooLong);

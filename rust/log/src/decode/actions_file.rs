@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 
-use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::ParquetFile;
 
 /// A file of actions with its footer.
 #[derive(Debug)]

@@ -19,11 +19,11 @@ use super::file_line::{Descriptor, FileAdd, FileRemove};
 pub(super) fn arrow_failed(error: &ArrowError) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("the actions do not fit into columns: {error}"),
+        format!("the actions cannot be converted to columns: {error}"),
     )
 }
 
-/// Most commits contain few actions, and there may be many commits: memory is allocated on demand.
+/// Initial capacity: most commits contain few actions, and there may be many commits.
 fn small_text() -> StringBuilder {
     StringBuilder::with_capacity(0, 0)
 }
@@ -73,7 +73,7 @@ fn descriptor<'a>(vector: &'a DescriptorText<'_>) -> Descriptor<'a> {
     }
 }
 
-/// Most tables have no deletion vectors, so memory is allocated for the first one.
+/// Deletion vector columns. Most tables have none, so memory is allocated for the first one.
 struct DeletionVectorBuilder {
     storage_type: StringBuilder,
     path_or_inline_dv: StringBuilder,
@@ -139,7 +139,7 @@ impl DeletionVectorBuilder {
     }
 }
 
-/// Numbers that most tables do not have, so memory is allocated for the first one.
+/// A column of optional numbers, such as row ids. Most tables have none, so memory is allocated for the first one.
 #[derive(Default)]
 struct SeldomNumbers {
     numbers: Vec<Option<i64>>,
@@ -167,7 +167,7 @@ impl SeldomNumbers {
     }
 }
 
-/// Creates the batch; spare capacity is released, since a snapshot holds the columns.
+/// Creates the batch; spare capacity is released, since a snapshot keeps the columns in memory.
 fn batch(schema: SchemaRef, mut columns: Vec<ArrayRef>) -> Result<Option<RecordBatch>> {
     for column in &mut columns {
         if let Some(column) = Arc::get_mut(column) {

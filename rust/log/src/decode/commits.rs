@@ -11,13 +11,13 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::TableActions;
 use super::file_batch::{FileBatch, Span};
-pub use super::large_file::Cut;
+pub use super::large_file::Splitting;
 use super::large_file::{LARGE_BYTES, read_cut, read_large};
 use super::line_files::batches;
 use super::line_files::unreadable;
 use super::lines::{LinesDecoder, empty_file};
 use crate::listing::LogFile;
-use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::in_parallel;
 use deltaic_storage::location::TableLocation;
 
 /// Default maximum length of a line of the log in bytes.
@@ -59,7 +59,7 @@ impl CommitActions {
         self.adds.extend(other.adds);
         self.removes.extend(other.removes);
         self.tables.extend(other.tables);
-        // If the newest file has none, there is none: the commit info of an older commit is not that of the
+        // If the newest file has none, the result is `None`: the commit info of an older commit is not that of the
         // version.
         self.newest_commit_info = other.newest_commit_info;
     }
@@ -163,7 +163,7 @@ async fn read_one(
 ) -> Result<CommitActions> {
     let read = read_large(location, file, max_line_bytes).await;
     let (table, adds, removes) = read.map_err(|error| locate(error, file))?;
-    judge(&table, file)?;
+    validate(&table, file)?;
     let mut actions = CommitActions {
         adds: adds.into_iter().map(Arc::new).collect(),
         removes: removes.into_iter().map(Arc::new).collect(),
@@ -189,12 +189,12 @@ pub fn decode_commit(bytes: &[u8], file: &Arc<LogFile>, max_line_bytes: usize) -
 pub async fn read_commit_in_pieces(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
-    cut: Cut,
+    cut: Splitting,
     max_line_bytes: usize,
 ) -> Result<DecodedCommit> {
     let read = read_cut(location, file, cut, max_line_bytes).await;
     let (table, adds, removes) = read.map_err(|error| locate(error, file))?;
-    judge(&table, file)?;
+    validate(&table, file)?;
     Ok(DecodedCommit {
         adds: adds.into_iter().map(Arc::new).collect(),
         removes: removes.into_iter().map(Arc::new).collect(),
@@ -246,7 +246,7 @@ impl Group {
         if decoded.actions == 0 {
             return Err(locate(empty_file(), file));
         }
-        judge(&decoded.table, file)?;
+        validate(&decoded.table, file)?;
         let after = self.decoder.rows();
         for (spans, rows) in [
             (&mut self.adds, before.0..after.0),
@@ -273,12 +273,12 @@ impl Group {
     }
 }
 
-fn judge(table: &TableActions, file: &LogFile) -> Result<()> {
-    let judged = match file.path.kind {
-        LogFileKind::Compaction { .. } => table.judge().and_then(|()| table.judge_compaction()),
-        _ => table.judge(),
+fn validate(table: &TableActions, file: &LogFile) -> Result<()> {
+    let checked = match file.path.kind {
+        LogFileKind::Compaction { .. } => table.validate().and_then(|()| table.validate_compaction()),
+        _ => table.validate(),
     };
-    judged.map_err(|error| locate(error, file))
+    checked.map_err(|error| locate(error, file))
 }
 
 pub(super) fn locate(error: Error, file: &LogFile) -> Error {
@@ -337,7 +337,7 @@ mod tests {
         let actions = decode(text.as_bytes())?;
         let batch = actions.adds.first().map(|batch| &batch.statistics);
         let Some(StatisticsSource::Lines(places)) = batch else {
-            panic!("the statistics have no place");
+            panic!("the statistics have no position");
         };
         for (first, length) in places.first.iter().zip(&places.length) {
             let (first, length) = (

@@ -1,4 +1,4 @@
-//! Whether the batches of a checkpoint contain each logical file once.
+//! Verifies that the batches of a checkpoint contain each logical file once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use deltaic_storage::location::without_secrets;
 /// Verifies that a checkpoint contains each logical file once; the error names a duplicate. Returns a path
 /// that occurs with several deletion vectors, if any: a check of the log may continue after it.
 ///
-/// Of a million 4-byte hashes about a hundred collide, so only the rows with equal hashes are compared.
+/// Rows are compared only if their 4-byte hashes are equal; of a million, about a hundred collide.
 pub(crate) fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<String>> {
     // By path hashes: rows with one path share them, and so do duplicate keys.
     let path_hash = |batch: &FileBatch, row: usize, hash: u32| {
@@ -50,7 +50,7 @@ pub(crate) fn ensure_distinct(batches: &[Arc<FileBatch>]) -> Result<Option<Strin
             let (path, key) = (batch.keys.path(row), batch.keys.key(row));
             if keys.contains(&key) {
                 let path = without_secrets(path);
-                let message = format!("the checkpoint holds one logical file twice: {path}");
+                let message = format!("the checkpoint contains one logical file twice: {path}");
                 return Err(Error::new(ErrorKind::CorruptLog, message));
             }
             if !paths.insert(key.path().to_owned()) {

@@ -98,7 +98,7 @@ impl FileBatch {
 }
 
 /// Truncates a hash to four bytes: enough to skip nearly all other keys without comparing their text.
-#[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "the lower 32 bits are the hash")]
 fn short_hash(hash: u64) -> u32 {
     hash as u32
 }

@@ -66,9 +66,9 @@ pub(super) fn parse_file_line<'a>(line: &'a [u8], pairs: &mut PartitionPairs<'a>
 
 /// Fields that occurred, to detect duplicates.
 #[derive(Default)]
-struct Seen(u32);
+struct SeenFields(u32);
 
-impl Seen {
+impl SeenFields {
     fn first(&mut self, field: u32) -> Option<()> {
         let bit = 1u32 << field;
         let is_first = self.0 & bit == 0;
@@ -121,8 +121,8 @@ impl<'a> Cursor<'a> {
         self.takes(token).then_some(())
     }
 
-    /// After a member or an element: whether another follows. `None` if neither a comma nor the end follows.
-    fn goes_on(&mut self, end: u8) -> Option<bool> {
+    /// Whether another member or element follows. `None` if the next byte is neither a comma nor the end.
+    fn has_next(&mut self, end: u8) -> Option<bool> {
         let next = self.peek()?;
         self.at += 1;
         match next {
@@ -171,8 +171,8 @@ impl<'a> Cursor<'a> {
         }
         let digits = self.at - start;
         let leading_zero = digits > 1 && self.bytes.get(start) == Some(&b'0');
-        let goes_on = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
-        if digits == 0 || digits > 18 || leading_zero || goes_on || (negative && value == 0) {
+        let has_next = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
+        if digits == 0 || digits > 18 || leading_zero || has_next || (negative && value == 0) {
             return None;
         }
         Some(if negative { -value } else { value })
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
             }
             let value = self.or_null(Self::text)?;
             pairs.push((name, value));
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 return Some(());
             }
         }
@@ -215,7 +215,7 @@ impl<'a> Cursor<'a> {
 
     fn descriptor(&mut self) -> Option<Descriptor<'a>> {
         self.take(b"{")?;
-        let mut seen = Seen::default();
+        let mut seen = SeenFields::default();
         let mut found = Descriptor {
             storage_type: "",
             path_or_inline_dv: "",
@@ -250,7 +250,7 @@ impl<'a> Cursor<'a> {
                 }
                 _ => return None,
             }
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 break;
             }
         }
@@ -258,7 +258,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn add(&mut self, pairs: &mut PartitionPairs<'a>) -> Option<FileAdd<'a>> {
-        let mut seen = Seen::default();
+        let mut seen = SeenFields::default();
         let mut found = FileAdd {
             path: "",
             size: 0,
@@ -312,7 +312,7 @@ impl<'a> Cursor<'a> {
                 }
                 _ => return None,
             }
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 break;
             }
         }
@@ -321,7 +321,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn remove(&mut self, pairs: &mut PartitionPairs<'a>) -> Option<FileRemove<'a>> {
-        let mut seen = Seen::default();
+        let mut seen = SeenFields::default();
         let mut found = FileRemove {
             path: "",
             deletion_timestamp: None,
@@ -378,7 +378,7 @@ impl<'a> Cursor<'a> {
                 }
                 _ => return None,
             }
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 break;
             }
         }
@@ -402,7 +402,7 @@ impl<'a> Cursor<'a> {
             }
             *names.get_mut(count)? = name;
             self.or_null(Self::escaped)?;
-            if !self.goes_on(b'}')? {
+            if !self.has_next(b'}')? {
                 return Some(());
             }
         }

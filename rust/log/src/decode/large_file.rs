@@ -14,32 +14,32 @@ use super::file_batch::{FileBatch, Span};
 use super::line_files::{batches, unreadable};
 use super::lines::{DecodedLines, LineError, LinesDecoder, empty_file};
 use crate::listing::LogFile;
-use deltaic_storage::in_parallel::{compute, in_parallel};
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::whole_body::{ensure_arrived, read_range};
+use deltaic_storage::{compute, in_parallel};
+use deltaic_storage::{ensure_arrived, read_range};
 
 /// From this size on a file is read in pieces.
 pub(super) const LARGE_BYTES: u64 = 32 << 20;
 
-/// How a file is split.
+/// Sizes for splitting a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub struct Splitting {
     /// Size of a piece in bytes; at least 1.
     pub piece: u64,
     /// Bytes of a local file that are read at once: few, so that the allocator reuses the memory. At least 1.
     pub read: u64,
 }
 
-const CUT: Cut = Cut {
+const CUT: Splitting = Splitting {
     piece: 16 << 20,
     read: 1 << 20,
 };
 
-/// How many pieces are processed concurrently, which limits the memory.
+/// Maximum number of pieces processed concurrently, which limits the memory.
 const PIECES_IN_FLIGHT: usize = 4;
 
 /// The actions of a piece, or its invalid line; and its number of lines.
-struct Piece {
+struct ChunkActions {
     lines: usize,
     says: std::result::Result<Decoded, LineError>,
 }
@@ -68,7 +68,7 @@ pub(super) async fn read_large(
 pub(super) async fn read_cut(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
-    cut: Cut,
+    cut: Splitting,
     max_line_bytes: usize,
 ) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     let starts = (0..file.size).step_by(usize::try_from(cut.piece).unwrap_or(usize::MAX).max(1));
@@ -79,7 +79,7 @@ pub(super) async fn read_cut(
     assemble(in_parallel(tasks, PIECES_IN_FLIGHT).await?)
 }
 
-fn assemble(pieces: Vec<Piece>) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
+fn assemble(pieces: Vec<ChunkActions>) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     let mut table = TableActions::default();
     let (mut adds, mut removes) = (Vec::new(), Vec::new());
     let (mut lines, mut actions) = (0usize, 0usize);
@@ -107,9 +107,9 @@ async fn read_piece(
     location: &TableLocation,
     file: &Arc<LogFile>,
     start: u64,
-    cut: Cut,
+    cut: Splitting,
     max_line_bytes: usize,
-) -> Result<Piece> {
+) -> Result<ChunkActions> {
     let path = location.below(&file.relative())?;
     let end = start.saturating_add(cut.piece).min(file.size);
     let mut decoder = LinesDecoder::new(max_line_bytes);
@@ -152,7 +152,7 @@ async fn read_piece(
         let lines = whole_lines(&held, offset, end, is_last);
         let decoded = decoder.decode(held.get(..lines).unwrap_or_default(), offset);
         if let Err(fault) = piece.take(decoded)? {
-            return Ok(Piece {
+            return Ok(ChunkActions {
                 lines: piece.lines,
                 says: Err(fault),
             });
@@ -166,7 +166,7 @@ async fn read_piece(
         if held.len() > max_line_bytes {
             // Decode the incomplete line, which fails because it is too long.
             let fault = decoder.decode(&held, offset).err();
-            return Ok(Piece {
+            return Ok(ChunkActions {
                 lines: piece.lines,
                 says: Err(fault.unwrap_or_else(|| LineError {
                     line: 1,
@@ -228,12 +228,17 @@ impl PieceLines {
     }
 }
 
-fn decode_piece(bytes: &[u8], offset: u64, file: &Arc<LogFile>, max_line_bytes: usize) -> Result<Piece> {
+fn decode_piece(
+    bytes: &[u8],
+    offset: u64,
+    file: &Arc<LogFile>,
+    max_line_bytes: usize,
+) -> Result<ChunkActions> {
     let mut decoder = LinesDecoder::new(max_line_bytes);
     let mut piece = PieceLines::default();
     let decoded = decoder.decode(bytes, offset);
     if let Err(fault) = piece.take(decoded)? {
-        return Ok(Piece {
+        return Ok(ChunkActions {
             lines: 0,
             says: Err(fault),
         });
@@ -242,7 +247,7 @@ fn decode_piece(bytes: &[u8], offset: u64, file: &Arc<LogFile>, max_line_bytes: 
     finish(decoder, piece, file)
 }
 
-fn finish(decoder: LinesDecoder, piece: PieceLines, file: &Arc<LogFile>) -> Result<Piece> {
+fn finish(decoder: LinesDecoder, piece: PieceLines, file: &Arc<LogFile>) -> Result<ChunkActions> {
     let (adds, removes) = decoder.rows();
     let span = |rows: usize| {
         vec![Span {
@@ -252,7 +257,7 @@ fn finish(decoder: LinesDecoder, piece: PieceLines, file: &Arc<LogFile>) -> Resu
         }]
     };
     let (adds, removes) = batches(decoder.finish()?, span(adds), span(removes))?;
-    Ok(Piece {
+    Ok(ChunkActions {
         lines: piece.lines,
         says: Ok(Decoded {
             lines: piece.decoded,
@@ -266,7 +271,7 @@ async fn read_stream(
     location: &TableLocation,
     file: &Arc<LogFile>,
     max_line_bytes: usize,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<ChunkActions>> {
     let path = location.below(&file.relative())?;
     let got = location.store().get(&path).await;
     let got = got.map_err(|error| unreadable(&error, file))?;
@@ -290,9 +295,9 @@ struct Arriving {
 async fn read_arriving(
     mut arriving: Arriving,
     file: &Arc<LogFile>,
-    cut: Cut,
+    cut: Splitting,
     max_line_bytes: usize,
-) -> Result<Vec<Piece>> {
+) -> Result<Vec<ChunkActions>> {
     let mut arrived = 0u64;
     let mut pieces = Vec::new();
     let mut waiting: Vec<(u64, Bytes)> = Vec::new();

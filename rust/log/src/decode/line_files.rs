@@ -1,4 +1,4 @@
-//! What reading a file with one action per line needs, whether it is read whole or in pieces.
+//! Shared code for reading files with one action per line, whole or in pieces.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::file_batch::{FileBatch, Span, StatisticsSource};
 use super::lines::LineBatches;
 use crate::listing::LogFile;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Creates the batches of a decoder with the spans of their rows.
 pub(super) fn batches(
@@ -35,7 +35,7 @@ pub(super) fn unreadable(error: &object_store::Error, file: &LogFile) -> Error {
             Error::new(ErrorKind::CorruptLog, "the commit was listed but does not exist")
                 .with("path", file.relative())
                 .with("version", file.path.version)
-                .hint("the log may have been cleaned up concurrently: open the table again")
+                .hint("the log may have been cleaned up concurrently: reopen the table")
         }
         other => store_error(other, &file.relative()).with("version", file.path.version),
     }

@@ -90,7 +90,7 @@ impl TableActions {
     }
 
     /// Verifies that each application and each domain has at most one action.
-    pub(crate) fn judge(&self) -> Result<()> {
+    pub(crate) fn validate(&self) -> Result<()> {
         let mut apps = HashSet::new();
         if let Some(txn) = self.txns.iter().find(|txn| !apps.insert(txn.app_id.as_str())) {
             return Err(twice(&format!("txn ({})", txn.app_id)));
@@ -110,13 +110,13 @@ impl TableActions {
     /// data files.
     ///
     /// Protocol: *Log Compaction Files*.
-    pub(super) fn judge_compaction(&self) -> Result<()> {
+    pub(super) fn validate_compaction(&self) -> Result<()> {
         let field = match (&self.commit_info, self.names_change_data) {
             (Some(_), _) => "commitInfo",
             (None, true) => "cdc",
             (None, false) => return Ok(()),
         };
-        let message = format!("a compaction file holds {field}: its actions were not reconciled");
+        let message = format!("the compaction file contains {field}, so its actions were not reconciled");
         Err(Error::new(ErrorKind::CorruptLog, message).with("field", field))
     }
 

@@ -3,15 +3,15 @@
 use deltaic_protocol::{Error, ErrorKind};
 
 use crate::checkpoint::CheckpointWritten;
-use crate::checksum::Made;
+use crate::checksum::Created;
 use crate::cleanup::CleanedUp;
 use crate::compaction::Compacted;
 
-/// What post-commit maintenance did, and what it did not.
+/// Results of the steps of post-commit maintenance, and their failures.
 #[derive(Clone, Debug, Default)]
 pub struct PostCommit {
-    /// The version's checksum; `None` if it was not requested, not worth counting, or failed.
-    pub checksum: Option<Made>,
+    /// The version's checksum; `None` if it was not requested, was skipped for a large table, or failed.
+    pub checksum: Option<Created>,
     /// The checkpoint, if one was due.
     pub checkpoint: Option<CheckpointWritten>,
     /// The compaction file, if one was due.
@@ -20,7 +20,7 @@ pub struct PostCommit {
     pub cleanup: Option<CleanedUp>,
     /// Failures, one sentence each. The commit and the table are unaffected.
     pub failures: Vec<String>,
-    /// Steps that deltaic must not do on such a table, one sentence each: they belong to its catalog, or to a client
+    /// Steps that deltaic must not perform on this table, one sentence each: they belong to its catalog, or to a client
     /// that supports an unknown feature. These are not failures and need no report after each commit.
     pub left_to_others: Vec<String>,
 }
@@ -28,20 +28,20 @@ pub struct PostCommit {
 impl PostCommit {
     /// Records the result of a step; `what` describes what is missing if it failed.
     pub(super) fn note<T>(&mut self, what: &str, step: Result<T, Error>) -> Option<T> {
-        step.map_err(|error| self.tell(what, &error)).ok()
+        step.map_err(|error| self.record_failure(what, &error)).ok()
     }
 
     /// Records a failed step: what is missing, and the consequence.
-    pub(super) fn tell(&mut self, what: &str, error: &Error) {
+    pub(super) fn record_failure(&mut self, what: &str, error: &Error) {
         match error.kind() {
             ErrorKind::UnsupportedFeature => self.left_to_others.push(format!("{what}: {error}")),
             // Maintenance reads the log as readers do: damage that stops it may stop them too.
             ErrorKind::CorruptLog | ErrorKind::CorruptData => self.failures.push(format!(
-                "{what}: {error}; the table may not be readable: check it, a later commit does not repair it"
+                "{what}: {error}; the table may be unreadable, and later commits do not repair it: check it"
             )),
             _ => self
                 .failures
-                .push(format!("{what}: {error}; a later commit makes up for it")),
+                .push(format!("{what}: {error}; a later commit retries it")),
         }
     }
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_later_commit_repairs_is_distinguished_from_damage() {
+    fn repairable_findings_are_distinguished_from_damage() {
         let message = |kind| {
             let mut post_commit = PostCommit::default();
             let step: Result<(), Error> = Err(Error::new(kind, "it failed"));
@@ -66,11 +66,11 @@ mod tests {
             (ErrorKind::CorruptData, false),
         ] {
             let [reported] = &message(kind).failures[..] else {
-                panic!("{kind:?} is told once");
+                panic!("{kind:?} is not reported exactly once");
             };
             assert!(reported.starts_with("nothing was done: it failed"), "{reported}");
             assert_eq!(
-                reported.ends_with("a later commit makes up for it"),
+                reported.ends_with("a later commit retries it"),
                 is_mended,
                 "{reported}"
             );

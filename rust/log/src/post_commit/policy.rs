@@ -1,7 +1,7 @@
 //! The policy of post-commit maintenance.
 
-/// What is done after each commit of this writer. The table determines when a checkpoint is due, of which kind it is
-/// and what has expired; the policy determines whether this writer does it.
+/// Maintenance steps after each commit of this writer. The table determines when a checkpoint is due, which spec it
+/// follows and which files have expired; the policy determines whether this writer performs the steps.
 ///
 /// ```
 /// use deltaic_log::post_commit::PostCommitPolicy;

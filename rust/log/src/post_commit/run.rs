@@ -6,12 +6,12 @@ use std::sync::Arc;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use futures::FutureExt;
 
-use super::sound::ensure_sound;
+use super::checksum_agreement::ensure_checksum_agrees;
 use super::{PostCommit, PostCommitPolicy};
 use crate::checkpoint::{
     CheckpointName, CheckpointOptions, CheckpointWritten, HintOutcome, checkpoint_is_due, write_checkpoint,
 };
-use crate::checksum::keep_checksum;
+use crate::checksum::write_missing_checksum;
 use crate::cleanup::{CleanedUp, CleanupRules, clean_up, written_at_ms};
 use crate::compaction::{Compacted, compact, range_due};
 use crate::snapshot::{LoadOptions, Snapshot};
@@ -25,7 +25,7 @@ use deltaic_storage::fault;
 /// which takes far longer.
 const MOST_COUNTED: usize = 1_000_000;
 
-/// Whether a checksum is worth counting for a version with this many live files.
+/// Whether to compute a checksum for a version with this many live files.
 fn is_worth_counting(files: usize, has_checkpoint: bool) -> bool {
     has_checkpoint || files <= MOST_COUNTED
 }
@@ -60,12 +60,15 @@ async fn steps(commit: OwnCommit<'_>, policy: PostCommitPolicy) -> PostCommit {
     if policy.is_none() {
         return post_commit;
     }
-    let behind = Behind::of(commit).await;
+    let behind = MaintainedLog::of(commit).await;
     let Some(mut behind) = post_commit.note("the log was not maintained", behind) else {
         return post_commit;
     };
     if post_commit
-        .note("the log was not maintained", ensure_sound(&behind.made).await)
+        .note(
+            "the log was not maintained",
+            ensure_checksum_agrees(&behind.made).await,
+        )
         .is_none()
     {
         return post_commit;
@@ -73,7 +76,7 @@ async fn steps(commit: OwnCommit<'_>, policy: PostCommitPolicy) -> PostCommit {
     let due = checkpoint_is_due(commit.version, behind.made.metadata());
     let due = policy.checkpoint && post_commit.note("no checkpoint was written", due) == Some(true);
     if policy.checksum && is_worth_counting(behind.made.num_files(), due) {
-        let step = keep_checksum(&behind.made, behind.now_ms).await;
+        let step = write_missing_checksum(&behind.made, behind.now_ms).await;
         post_commit.checksum = post_commit.note("no version checksum was written", step);
     }
     if due {
@@ -85,7 +88,7 @@ async fn steps(commit: OwnCommit<'_>, policy: PostCommitPolicy) -> PostCommit {
         ..
     }) = post_commit.checkpoint.clone()
     {
-        post_commit.tell("_last_checkpoint was not written", &error);
+        post_commit.record_failure("_last_checkpoint was not written", &error);
     }
     if policy.compaction_interval > 1 {
         let written = post_commit
@@ -113,16 +116,16 @@ async fn steps(commit: OwnCommit<'_>, policy: PostCommitPolicy) -> PostCommit {
 }
 
 /// The log after a commit.
-struct Behind<'a> {
+struct MaintainedLog<'a> {
     commit: OwnCommit<'a>,
     /// The committed version.
     made: Snapshot,
-    /// Whether `made` was read from the store, and so can be read again.
+    /// Whether `made` was read from the store, so that its files can be read again.
     is_read: bool,
     now_ms: i64,
 }
 
-impl<'a> Behind<'a> {
+impl<'a> MaintainedLog<'a> {
     /// If the commit directly follows the version that its writer read, or creates the table, its version is computed
     /// in memory; after winning commits it is read from the store.
     async fn of(commit: OwnCommit<'a>) -> Result<Self> {
@@ -164,7 +167,7 @@ impl<'a> Behind<'a> {
         };
         let made = self.read().await?;
         match write_checkpoint(made, &options).await {
-            // A long-lived snapshot may be based on commits that have been cleaned up by now.
+            // A long-lived snapshot may be based on commits that were cleaned up later.
             Err(error) if error.kind() == ErrorKind::CorruptLog => {
                 let load = LoadOptions {
                     max_line_bytes: made.max_line_bytes(),
@@ -212,8 +215,7 @@ async fn from_store(older: &Snapshot, version: Version) -> Result<Snapshot> {
         return Snapshot::load(Arc::clone(older.location()), Some(version), options).await;
     }
     if newest.version() < version {
-        let message =
-            format!("the store's listing does not show version {version}, which was just committed");
+        let message = format!("the store's listing lacks version {version}, which was just committed");
         let error = Error::new(ErrorKind::StorageError, message);
         return Err(error
             .with("table", older.location().uri())

@@ -21,9 +21,9 @@ use crate::segment::{
     version_range,
 };
 
-/// How much of the log a listing covers.
+/// The part of the log that a listing covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum Coverage {
     Whole,
     FromHint,
 }
@@ -32,7 +32,7 @@ pub(super) enum Reach {
 pub(super) async fn from_listing(
     request: &Request,
     listing: &Listing,
-    reach: Reach,
+    reach: Coverage,
     mut warnings: Vec<String>,
 ) -> Result<Snapshot> {
     let uri = request.location.uri();
@@ -46,10 +46,10 @@ pub(super) async fn from_listing(
     }
     let version = request.version.unwrap_or(newest);
     let file_time_ms = match reach {
-        Reach::Whole => adjusted_file_times(listing, &InCommitTimestamps::Disabled)
+        Coverage::Whole => adjusted_file_times(listing, &InCommitTimestamps::Disabled)
             .get(&version)
             .copied(),
-        Reach::FromHint => None,
+        Coverage::FromHint => None,
     };
     let reachable_from = reachable_from(listing, version);
     let mut first_error = None;
@@ -72,7 +72,7 @@ pub(super) async fn from_listing(
             match Checkpoint::read(&request.location, files, request.options.max_line_bytes).await {
                 Ok(read) => proven = Some(Arc::new(read)),
                 Err(error) => {
-                    warnings.push(format!("a checkpoint was passed over: {error}"));
+                    warnings.push(format!("a checkpoint was skipped: {error}"));
                     continue;
                 }
             }
@@ -94,12 +94,12 @@ pub(super) async fn from_listing(
         match from_segment(request, segment, file_time_ms, proven, &mut warnings).await {
             Ok(snapshot) => return Ok(snapshot),
             Err(Failed::Checkpoint(error)) => {
-                warnings.push(format!("a checkpoint was passed over: {error}"));
+                warnings.push(format!("a checkpoint was skipped: {error}"));
                 first_error.get_or_insert(error);
             }
-            // The checkpoint may be wrong; the commits before it have the same content, if they still exist.
+            // The checkpoint may be wrong; the commits before it contain the same actions, if they still exist.
             Err(Failed::Reconciling(error)) if has_checkpoint && error.kind() == ErrorKind::CorruptLog => {
-                warnings.push(format!("a checkpoint was passed over: {error}"));
+                warnings.push(format!("a checkpoint was skipped: {error}"));
                 first_error.get_or_insert(error);
                 contradicted += 1;
             }
@@ -109,8 +109,8 @@ pub(super) async fn from_listing(
     Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
 }
 
-/// How many checkpoints contradicted by later commits are tried before only the commits are used. Each attempt reads
-/// all its commits.
+/// Number of checkpoints contradicted by later commits that are tried before only the commits are used. Each attempt
+/// reads all its commits.
 const MOST_CONTRADICTED: usize = 4;
 
 /// The oldest version after which all commits up to `version` exist.
@@ -129,7 +129,7 @@ fn reachable_from(listing: &Listing, version: Version) -> Version {
     oldest
 }
 
-/// The step that failed, since another checkpoint may avoid some failures.
+/// The step that failed. Some failures can be avoided with another checkpoint.
 enum Failed {
     Checkpoint(Error),
     Commits(Error),
@@ -170,7 +170,7 @@ async fn from_segment(
                 disagreements
             }
             Ok(None) => Vec::new(),
-            Err(why) => vec![format!("the version checksum was passed over: {why}")],
+            Err(why) => vec![format!("the version checksum was skipped: {why}")],
         };
         let agrees = reported.is_empty();
         Arc::make_mut(&mut snapshot.warnings).extend(reported);
@@ -191,12 +191,12 @@ async fn from_segment(
             commits => match commits.and_then(assemble) {
                 Ok((snapshot, true)) => break 'assembled snapshot,
                 Ok((_, false)) => warnings.push(
-                    "compaction files were passed over: with them the table disagrees with its version checksum"
+                    "compaction files were skipped: with them, the table disagrees with its version checksum"
                         .to_owned(),
                 ),
                 // An unreadable compaction file is ignored; if the store itself fails, reading the commits reports it.
                 Err(error) if matches!(error.kind(), ErrorKind::CorruptLog | ErrorKind::StorageError) => {
-                    warnings.push(format!("compaction files were passed over: {error}"));
+                    warnings.push(format!("compaction files were skipped: {error}"));
                 }
                 Err(error) => return Err(Failed::Commits(error)),
             },
@@ -239,7 +239,7 @@ impl Snapshot {
                 adds.push(keys.probe_adds(&Survivors::all(Arc::clone(files)))?);
             }
         }
-        let known = Known {
+        let known = ReplayedState {
             segment,
             checkpoint,
             state: state.with_newer(commits.tables),
@@ -253,13 +253,16 @@ impl Snapshot {
     }
 
     /// Builds a snapshot from reconciled actions, and rejects unsupported tables.
-    pub(super) fn try_new(request: &Request, known: Known) -> Result<Self> {
+    pub(super) fn try_new(request: &Request, known: ReplayedState) -> Result<Self> {
         let (location, version) = (&request.location, known.segment.version);
         let absent = |what: &str| {
-            Error::new(ErrorKind::CorruptLog, format!("the log holds no {what} action"))
-                .with("table", location.uri())
-                .with("version", version)
-                .hint("the first commit of a table must hold one: restore it from a backup")
+            Error::new(
+                ErrorKind::CorruptLog,
+                format!("the log contains no {what} action"),
+            )
+            .with("table", location.uri())
+            .with("version", version)
+            .hint("the first commit of a table must contain one: restore it from a backup")
         };
         let protocol = known.state.protocol.clone().ok_or_else(|| absent("protocol"))?;
         let metadata = known.state.metadata.clone().ok_or_else(|| absent("metaData"))?;
@@ -306,7 +309,7 @@ impl Snapshot {
 }
 
 /// The reconciled parts of a snapshot, before validation.
-pub(super) struct Known {
+pub(super) struct ReplayedState {
     pub(super) segment: LogSegment,
     pub(super) checkpoint: Option<Arc<Checkpoint>>,
     pub(super) state: TableState,

@@ -50,7 +50,10 @@ pub(crate) async fn read_checksum(
     };
     let relative = file.relative();
     if file.size > MOST_BYTES {
-        return Err(format!("{relative} has {} bytes, which none needs", file.size));
+        return Err(format!(
+            "{relative} has {} bytes, more than a version checksum can have",
+            file.size
+        ));
     }
     let bytes = match location.read(&relative).await {
         Ok(bytes) => bytes,
@@ -78,7 +81,7 @@ impl Snapshot {
         &self,
         txns: &[Txn],
         info: &CommitInfo,
-        judge: impl FnOnce(&StateSummary<'_>) -> T,
+        check: impl FnOnce(&StateSummary<'_>) -> T,
     ) -> Result<T> {
         let columns = self
             .adds
@@ -99,7 +102,7 @@ impl Snapshot {
                 }
             }
         };
-        Ok(judge(&StateSummary {
+        Ok(check(&StateSummary {
             num_files: i64::try_from(self.num_files()).unwrap_or(i64::MAX),
             size_in_bytes: self.size_in_bytes()?,
             protocol: self.protocol(),

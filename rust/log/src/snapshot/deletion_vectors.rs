@@ -36,7 +36,7 @@ pub(super) fn ensure_vectors_are_allowed(protocol: &Protocol, adds: &[Survivors]
     let error = Error::new(
         ErrorKind::CorruptLog,
         format!(
-            "a file has a deletion vector, and the table's protocol lacks the feature: {}",
+            "a file has a deletion vector, but the table's protocol lacks the feature: {}",
             without_secrets(files.keys.path(row))
         ),
     )

@@ -76,7 +76,7 @@ impl Snapshot {
             statistics: WithStatistics::NumRecords,
         };
         let (files, report) = self.prune(pruning).await?;
-        self.ensure_places_once(&files)?;
+        self.ensure_unique_files(&files)?;
         self.ensure_vectors(&files)?;
         Ok((files.num_rows(), report.lacks_statistics))
     }
@@ -137,11 +137,11 @@ impl Snapshot {
     }
 
     /// Verifies that no file would be read twice because of two spellings of its path.
-    pub fn ensure_places_once(&self, files: &Files) -> Result<()> {
+    pub fn ensure_unique_files(&self, files: &Files) -> Result<()> {
         let batches = files.batches.iter();
         let paths = batches.flat_map(|batch| (0..batch.len()).map(|row| batch.adds.path.value(row)));
         self.location
-            .ensure_places_once(paths)
+            .ensure_unique_files(paths)
             .map_err(|error| error.with("version", self.version()))
     }
 
@@ -181,10 +181,10 @@ impl Snapshot {
                 continue;
             };
             let texts = values_of_row(&batch.adds.partition_values, row);
-            let judged = fields
+            let checked = fields
                 .iter()
                 .try_for_each(|field| value_of(&field.in_log, &texts).map(|_| ()));
-            judged.map_err(|error| error.with("path", batch.adds.path.value(row)))?;
+            checked.map_err(|error| error.with("path", batch.adds.path.value(row)))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::{Result, Version};
 
-use super::assemble::Known;
+use super::assemble::ReplayedState;
 use super::checksum::Agreement;
 use super::refresh::drop_the_dead;
 use super::request::Request;
@@ -17,7 +17,7 @@ use deltaic_storage::location::TableLocation;
 
 impl Snapshot {
     /// The version that results from applying a commit with these bytes to this one. File properties that only the
-    /// store knows, such as the modification time, are missing, so use it for counting and do not keep it.
+    /// store knows, such as the modification time, are missing, so use the result only for checksums.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Snapshot {
             tail: self.tail,
             listed: self.listed,
         };
-        let before = Known {
+        let before = ReplayedState {
             segment: LogSegment::clone(&self.segment),
             checkpoint: self.checkpoint.clone(),
             state: self.state.clone(),
@@ -55,10 +55,10 @@ impl Snapshot {
             location: Arc::clone(location),
             version: None,
             options: LoadOptions::default(),
-            tail: deltaic_protocol::features::LogTail::Absent,
+            tail: deltaic_protocol::features::CatalogTail::Absent,
             listed: None,
         };
-        let nothing = Known {
+        let nothing = ReplayedState {
             segment: LogSegment {
                 version: Version::ZERO,
                 checkpoint: None,
@@ -78,7 +78,7 @@ impl Snapshot {
     }
 }
 
-fn follow(request: &Request, before: Known, version: Version, commit: &[u8]) -> Result<Snapshot> {
+fn follow(request: &Request, before: ReplayedState, version: Version, commit: &[u8]) -> Result<Snapshot> {
     let file = Arc::new(LogFile {
         size: u64::try_from(commit.len()).unwrap_or(u64::MAX),
         ..LogFile::commit(version)
@@ -98,7 +98,7 @@ fn follow(request: &Request, before: Known, version: Version, commit: &[u8]) -> 
         checksum: None,
         ..before.segment
     };
-    let known = Known {
+    let known = ReplayedState {
         segment,
         checkpoint: before.checkpoint,
         state: before.state.with_newer(actions.tables),

@@ -14,7 +14,7 @@ const RUN_ROWS: usize = 1024;
 pub(super) fn failed(error: ArrowError) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        format!("the files cannot be put into columns: {error}"),
+        format!("the files cannot be converted to columns: {error}"),
     )
 }
 

@@ -10,7 +10,7 @@ use futures::pin_mut;
 use tracing::Span;
 
 use super::Snapshot;
-use super::assemble::{Reach, from_listing};
+use super::assemble::{Coverage, from_listing};
 use super::request::{LoadOptions, Request};
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
@@ -19,7 +19,7 @@ use crate::segment::{complete_checkpoints, newest_version};
 use deltaic_storage::clock::Observed;
 use deltaic_storage::location::TableLocation;
 
-/// How often a log is listed if other writers clean it up while it is read.
+/// Maximum number of listings if other writers clean up the log while it is read.
 const MOST_LISTINGS: usize = 5;
 
 impl Snapshot {
@@ -37,7 +37,7 @@ impl Snapshot {
             location,
             version,
             options,
-            tail: features::LogTail::Absent,
+            tail: features::CatalogTail::Absent,
             // Later versions do not matter for an older one, and may have gaps.
             listed: version.is_none().then(Observed::now),
         };
@@ -54,7 +54,7 @@ impl Snapshot {
                         .any(|found| found.version == hint);
                     if leads
                         && let Ok(snapshot) =
-                            from_listing(&request, &listing, Reach::FromHint, Vec::new()).await
+                            from_listing(&request, &listing, Coverage::FromHint, Vec::new()).await
                     {
                         return Ok(snapshot);
                     }
@@ -84,10 +84,10 @@ impl Snapshot {
             location,
             version,
             options,
-            tail: features::LogTail::Given,
+            tail: features::CatalogTail::Given,
             listed,
         };
-        from_listing(&request, &listing, Reach::Whole, Vec::new()).await
+        from_listing(&request, &listing, Coverage::Whole, Vec::new()).await
     }
 }
 
@@ -99,7 +99,7 @@ async fn from_newest_listing(
     warnings: Vec<String>,
 ) -> Result<Snapshot> {
     for _ in 1..MOST_LISTINGS {
-        let error = match from_listing(request, &listing, Reach::Whole, warnings.clone()).await {
+        let error = match from_listing(request, &listing, Coverage::Whole, warnings.clone()).await {
             Err(error) if error.kind() == ErrorKind::CorruptLog => error,
             ended => return ended,
         };
@@ -108,7 +108,7 @@ async fn from_newest_listing(
             _ => return Err(error),
         }
     }
-    from_listing(request, &listing, Reach::Whole, warnings).await
+    from_listing(request, &listing, Coverage::Whole, warnings).await
 }
 
 /// Whether a table exists: a log with a commit or a checkpoint.
@@ -122,7 +122,7 @@ enum Listed {
 }
 
 fn without_checkpoint(hint: Version) -> String {
-    format!("_last_checkpoint was passed over: there is no complete checkpoint of version {hint}")
+    format!("_last_checkpoint was skipped: there is no complete checkpoint of version {hint}")
 }
 
 /// Requests the listing and the hint concurrently. If the hint arrives long before the listing, the log is long: then
@@ -138,7 +138,7 @@ async fn list_newest(location: &TableLocation, warnings: &mut Vec<String>) -> Re
     let hint = match hint {
         Hint::Absent => None,
         Hint::Unusable(why) | Hint::Unread(why) => {
-            warnings.push(format!("_last_checkpoint was passed over: {why}"));
+            warnings.push(format!("_last_checkpoint was skipped: {why}"));
             None
         }
         Hint::Version(hint) => Some(hint),

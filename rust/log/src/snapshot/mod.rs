@@ -48,7 +48,7 @@ use deltaic_storage::location::TableLocation;
 pub struct Snapshot {
     location: Arc<TableLocation>,
     options: LoadOptions,
-    tail: features::LogTail,
+    tail: features::CatalogTail,
     segment: Arc<LogSegment>,
     checkpoint: Option<Arc<Checkpoint>>,
     state: TableState,
@@ -56,7 +56,7 @@ pub struct Snapshot {
     schema: Arc<StructType>,
     column_mapping: ColumnMappingMode,
     adds: Arc<Vec<Survivors>>,
-    /// Of the commits only, without those of the checkpoint.
+    /// The surviving removes of the commits, without those of the checkpoint.
     removes: Arc<Vec<Survivors>>,
     newest_commit_info: Option<Arc<str>>,
     file_time_ms: Option<i64>,
@@ -163,14 +163,14 @@ impl Snapshot {
     }
 
     /// Whether loading the version again returns the same transaction identifiers, whichever checkpoint it starts from.
-    pub(crate) fn knows_all_txns(&self) -> bool {
+    pub(crate) fn has_all_txns(&self) -> bool {
         !self.state.remembers_longer
     }
 
     /// The transaction identifiers that have not expired at `now_ms`, in milliseconds since the epoch.
     ///
-    /// Protocol: *Transaction Identifiers*. If the table's retention property is invalid, none expires, since a
-    /// forgotten identifier would allow the same data to be written again.
+    /// Protocol: *Transaction Identifiers*. If the table's retention property is invalid, none expires: an
+    /// expired identifier would allow the same data to be written again.
     #[must_use]
     pub fn current_txns(&self, now_ms: i64) -> Vec<&Txn> {
         let retention_ms = txn_retention_ms(self.metadata()).unwrap_or(None);

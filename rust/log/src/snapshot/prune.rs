@@ -17,13 +17,13 @@ use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, unread
 use super::live::{copy_of, failed, rows_of};
 use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
 use crate::reconcile::Survivors;
-use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::in_parallel;
 use deltaic_storage::location::TableLocation;
 
 /// Number of batches processed concurrently.
 const UNITS_IN_FLIGHT: usize = 4;
 
-/// What to prune by and what to read.
+/// The predicate for pruning, and the statistics to read.
 #[derive(Clone, Copy, Debug)]
 pub struct Pruning<'a> {
     /// The predicate; files that cannot contain a matching row are pruned.
@@ -91,7 +91,7 @@ struct Selected {
 
 impl Snapshot {
     /// The files that may contain a row matching the predicate, or all files without one; a file with unreadable
-    /// partition values is kept. Must be called inside a runtime.
+    /// partition values is never pruned. Must be called inside a runtime.
     ///
     /// Statistics are read by this call, not on loading. They are optional: if the log has since been damaged or
     /// cleaned up, the files are returned without them. A failure of the store is an error.

@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use object_store::ObjectStoreExt;
 
 use super::Snapshot;
-use super::assemble::Known;
+use super::assemble::ReplayedState;
 use super::checksum::{Agreement, read_checksum};
 use super::request::Request;
 use super::version_file::VersionFile;
@@ -18,7 +18,7 @@ use crate::segment::{LogSegment, checksum_of, complete_checkpoints, newest_versi
 use deltaic_storage::clock::{Observed, now_ms};
 
 /// Prefix of the warning that a checkpoint was skipped.
-const PASSED_OVER: &str = "a checkpoint was passed over";
+const PASSED_OVER: &str = "a checkpoint was skipped";
 
 /// Number of batches above which a refresh loads the snapshot again.
 const MOST_BATCHES: usize = 4096;
@@ -42,7 +42,7 @@ impl Snapshot {
             ErrorKind::TableNotFound => Error::new(
                 ErrorKind::TableNotFound,
                 format!(
-                    "The table no longer exists: version {} was read, and its log is gone",
+                    "The table no longer exists: version {} was read before, but its log was deleted",
                     self.version()
                 ),
             )
@@ -84,7 +84,7 @@ impl Snapshot {
             read_commits(&self.location, &fresh, max_line_bytes),
             read_checksum(&self.location, checksum.as_deref()),
         );
-        // If a commit is damaged, a later checkpoint may contain its actions; a full load finds that out.
+        // If a commit is damaged, a later checkpoint may contain its actions, so load the table completely.
         let damaged = |error: &Error| error.kind() == ErrorKind::CorruptLog;
         let commits = match commits {
             Err(error) if damaged(&error) => return reload().await,
@@ -111,7 +111,7 @@ impl Snapshot {
             compactions: Vec::new(),
             checksum,
         };
-        let known = Known {
+        let known = ReplayedState {
             segment,
             checkpoint: self.checkpoint.clone(),
             state: self.state.with_newer(commits.tables),
@@ -144,7 +144,7 @@ impl Snapshot {
                 warnings.extend(disagreements);
             }
             Ok(None) => {}
-            Err(why) => warnings.push(format!("the version checksum was passed over: {why}")),
+            Err(why) => warnings.push(format!("the version checksum was skipped: {why}")),
         }
         snapshot.warnings = Arc::new(warnings);
         Ok(snapshot)

@@ -11,7 +11,7 @@ use super::Snapshot;
 use crate::listing::{Listing, LogFile};
 
 impl Snapshot {
-    /// Loads the same version from the files that the log has now, if files that this snapshot reads on demand were
+    /// Loads the same version from the current files of the log, if files that this snapshot reads on demand were
     /// deleted; returns `None` if all of them exist.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl Snapshot {
             Ok(_) | Err(_) => Err(Error::new(
                 ErrorKind::VersionNotFound,
                 format!(
-                    "the log of version {} was cleaned up after the version was opened, and the statistics of its files with it",
+                    "the file statistics of version {} were cleaned up after the version was opened",
                     self.version()
                 ),
             )

@@ -1,4 +1,4 @@
-//! What to load, and how.
+//! The request to load a snapshot, and its options.
 
 use std::sync::Arc;
 
@@ -23,13 +23,13 @@ impl Default for LoadOptions {
     }
 }
 
-/// What to load, and how.
+/// A request to load a snapshot.
 #[derive(Clone)]
 pub(super) struct Request {
     pub(super) location: Arc<TableLocation>,
     pub(super) version: Option<Version>,
     pub(super) options: LoadOptions,
-    pub(super) tail: features::LogTail,
-    /// When the log was listed for this request, or earlier; `None` if it was not, or was listed for an older version.
+    pub(super) tail: features::CatalogTail,
+    /// Time of the log's listing, or an earlier time; `None` if it was not listed, or only for an older version.
     pub(super) listed: Option<Observed>,
 }

@@ -21,7 +21,7 @@ use crate::decode::{FileBatch, StatisticsPlaces, StatisticsSource};
 use crate::listing::LogFile;
 use crate::reconcile::Survivors;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Texts are read in batches of this fraction of the rows that replay uses, because each text is large.
 const TEXT_SHARE: usize = 16;

@@ -45,7 +45,7 @@ impl Snapshot {
                         format!("the tombstones of the checkpoint cannot be read: {error}"),
                     )
                     .with("version", checkpoint.files.version)
-                    .hint("the table's files are not touched by this; restore the checkpoint from a backup")
+                    .hint("live files are not affected; restore the checkpoint from a backup")
                 }
             })?;
             all.extend(held.into_iter().map(|files| keys.probe(&Survivors::all(files))));

@@ -8,13 +8,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
-use deltaic_protocol::features::LogTail;
+use deltaic_protocol::features::CatalogTail;
 use deltaic_protocol::log_path::LogFileKind;
 use object_store::{Error as StoreError, ObjectStoreExt};
 
 use super::Snapshot;
 use crate::listing::{Listing, LogFile};
-use deltaic_storage::store_error::{is_not_a_folder, store_error};
+use deltaic_storage::{is_not_a_folder, store_error};
 
 /// Current state of the file that made a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl Snapshot {
     }
 
     /// Whether this newer version shows all files that a commit added to `older`: each is live or was removed again.
-    /// Files that `older` has are not evidence, since any commit may add them again; nor is one file alone, since
-    /// another commit may have added a file that the user named.
+    /// Files that `older` has are no evidence, since any commit may add them again. One file alone is no evidence,
+    /// since another commit may have added a file that the user named.
     pub(crate) async fn shows_new_files(&self, older: &Self, adds: &[Add]) -> Result<bool> {
         let mut keys: HashSet<LogicalFileKey<'_>> = adds.iter().map(Add::key).collect();
         for survivors in older.adds() {
@@ -107,12 +107,12 @@ impl Snapshot {
         }))
     }
 
-    /// Whether a catalog specified the commits of this version: the listing of the folder is not authoritative then.
+    /// Whether a catalog specified the commits of this version; then the listing of the folder is not authoritative.
     pub(crate) fn is_from_catalog(&self) -> bool {
-        self.tail == LogTail::Given
+        self.tail == CatalogTail::Given
     }
 
-    /// The file that made this version: its commit, or the checkpoint's if the earlier commits are gone.
+    /// The file that made this version: its commit, or the checkpoint's file if the earlier commits were deleted.
     pub(super) fn made_of(&self) -> impl Iterator<Item = &Arc<LogFile>> + Clone {
         let newest = self.segment.commits.last();
         let checkpoint = self

@@ -29,7 +29,7 @@ pub trait Vectors: Send + Sync {
     fn unite<'a>(&'a self, file: &'a SharedFile) -> United<'a>;
 }
 
-/// What a transaction starts from.
+/// The start of a transaction.
 #[derive(Clone, Copy)]
 enum Start<'a> {
     /// The version that was read.
@@ -42,7 +42,7 @@ enum Start<'a> {
 pub struct Transaction<'a> {
     location: &'a Arc<TableLocation>,
     start: Start<'a>,
-    /// What the transaction read of it.
+    /// The read set.
     pub read: ReadSet,
     /// The actions to commit.
     pub proposal: Proposal,
@@ -190,11 +190,9 @@ async fn read_timestamp_ms(snapshot: &Snapshot) -> Result<i64> {
     match timestamp_of(snapshot).await {
         Err(_) if matches!(snapshot.version_file().await, Ok(VersionFile::Gone)) => Err(Error::new(
             ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-            format!(
-                "version {version}, which was read, was cleaned up, so the time of its commit is not known"
-            ),
+            format!("version {version}, which was read, was cleaned up, so its commit timestamp is unknown"),
         )
-        .hint("open the table again, and run the operation on its newest version")),
+        .hint("reopen the table, and run the operation on its newest version")),
         timestamp_ms => timestamp_ms,
     }
 }

@@ -6,7 +6,7 @@ use crate::changes::PartitionValues;
 
 /// Why a commit conflicts with the winning commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Conflict {
+pub enum ConflictCause {
     /// The winning commit changed the protocol incompatibly.
     ProtocolChanged {
         /// The winning version.
@@ -79,7 +79,7 @@ pub enum Conflict {
     },
 }
 
-impl Conflict {
+impl ConflictCause {
     /// The winning version.
     #[must_use]
     pub fn version(&self) -> Version {
@@ -119,7 +119,9 @@ impl Conflict {
                 format!("version {version} changed the table's protocol: {why}")
             }
             Self::DropUnproved { .. } => {
-                format!("version {version} was committed while a feature was being dropped, and may use it")
+                format!(
+                    "version {version} was committed while this operation dropped a feature, and may use it"
+                )
             }
             Self::MetadataChanged { field, .. } if field == "id" => {
                 format!(
@@ -134,16 +136,16 @@ impl Conflict {
                 format!("version {version} advanced the application {app_id:?} to {reached}")
             }
             Self::RowIdsGiven { .. } => {
-                format!("version {version} assigned row ids to files while they were being removed")
+                format!("version {version} assigned row ids to files while this operation removed row ids")
             }
             Self::Append { .. } => {
-                format!("version {version} added a file that this operation would have had to read")
+                format!("version {version} added a file that this operation would have read")
             }
             Self::AddedTwice { .. } => {
                 format!("version {version} added a file that this operation also adds")
             }
             Self::DeleteRead { .. } => {
-                format!("version {version} removed a file that this operation has read")
+                format!("version {version} removed a file that this operation read")
             }
             Self::DeleteDelete { .. } => {
                 format!("version {version} removed a file that this operation also removes")
@@ -153,19 +155,17 @@ impl Conflict {
 
     fn hint(&self) -> &'static str {
         match self {
-            Self::ProtocolChanged { .. } => "run the operation again: it then uses the table's new protocol",
+            Self::ProtocolChanged { .. } => "run the operation again with the table's new protocol",
             Self::DropUnproved { .. } => "drop the feature again while no other writer commits",
             Self::MetadataChanged { .. } => {
-                "run the operation again: it is checked against the new schema, partitioning and properties"
+                "run the operation again with the new schema, partitioning and properties"
             }
-            Self::Domain { .. } => {
-                "read the domain again, and run the operation again if it still makes sense"
-            }
+            Self::Domain { .. } => "read the domain again, and run the operation again if it still applies",
             Self::Application { .. } => {
                 "the same application is running twice: stop one, or continue from its last version"
             }
-            Self::RowIdsGiven { .. } => "run one of the two after the other has ended",
-            Self::AddedTwice { .. } => "its rows are in the table already: add the other files without it",
+            Self::RowIdsGiven { .. } => "run the two operations one after the other",
+            Self::AddedTwice { .. } => "the table already contains its rows: add only the other files",
             Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
                 "run the operation again on the new version, as table.run_transaction does. Operations on different partitions do not conflict"
             }
@@ -173,16 +173,16 @@ impl Conflict {
     }
 }
 
-impl From<Conflict> for Error {
-    fn from(conflict: Conflict) -> Self {
+impl From<ConflictCause> for Error {
+    fn from(conflict: ConflictCause) -> Self {
         let error = Self::new(ErrorKind::CommitConflict(conflict.kind()), conflict.message())
             .with("version", conflict.version())
             .hint(conflict.hint());
         match conflict {
-            Conflict::MetadataChanged { field, .. } => error.with("field", field),
-            Conflict::Domain { domain, .. } => error.with("domain", domain),
-            Conflict::Application { app_id, .. } => error.with("app_id", app_id),
-            Conflict::Append {
+            ConflictCause::MetadataChanged { field, .. } => error.with("field", field),
+            ConflictCause::Domain { domain, .. } => error.with("domain", domain),
+            ConflictCause::Application { app_id, .. } => error.with("app_id", app_id),
+            ConflictCause::Append {
                 path,
                 partition_values,
                 ..
@@ -198,12 +198,12 @@ impl From<Conflict> for Error {
                     error.with("partition", partition.join("/"))
                 }
             }
-            Conflict::AddedTwice { path, .. }
-            | Conflict::DeleteRead { path, .. }
-            | Conflict::DeleteDelete { path, .. } => error.with("path", path),
-            Conflict::ProtocolChanged { .. }
-            | Conflict::DropUnproved { .. }
-            | Conflict::RowIdsGiven { .. } => error,
+            ConflictCause::AddedTwice { path, .. }
+            | ConflictCause::DeleteRead { path, .. }
+            | ConflictCause::DeleteDelete { path, .. } => error.with("path", path),
+            ConflictCause::ProtocolChanged { .. }
+            | ConflictCause::DropUnproved { .. }
+            | ConflictCause::RowIdsGiven { .. } => error,
         }
     }
 }

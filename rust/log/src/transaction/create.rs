@@ -19,7 +19,7 @@ use deltaic_storage::location::TableLocation;
 /// The table gets the lowest protocol that supports its definition, and the actions this implies: see
 /// [`created`](deltaic_protocol::change::created). Does not check whether deltaic can write rows to the table.
 ///
-/// Protocol: *Change Metadata*, *Protocol Evolution*: the first version holds both actions.
+/// Protocol: *Change Metadata*, *Protocol Evolution*: the first version contains both actions.
 pub async fn create(
     location: &Arc<TableLocation>,
     table: NewTable,

@@ -3,7 +3,7 @@
 use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::features::{FEATURES, Feature, feature, supports_for_writers};
 
-/// Returns the first feature that the old protocol has, by its list or by an implying version, and the new one has not.
+/// Returns the first feature that the old protocol has, by its list or its versions, and that the new one lacks.
 ///
 /// Protocol: *Protocol Evolution*, *Table Features*.
 pub(super) fn dropped_feature<'a>(old: &'a Protocol, new: &Protocol) -> Option<&'a str> {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_is_gone_where_neither_list_nor_version_has_it() {
+    fn a_feature_is_absent_if_neither_list_nor_version_has_it() {
         let legacy = |reader, writer| protocol(reader, writer, &[], &[]);
         let listed = |for_writers: &[&str]| protocol(1, 7, &[], for_writers);
         for (old, new, gone) in [
@@ -99,7 +99,7 @@ mod tests {
                 listed(&["domainMetadata"]),
                 Some("rowTracking"),
             ),
-            // A finished feature has another name than its preview, but is the same.
+            // A preview feature and its final version have different names, but are the same feature.
             (listed(&["typeWidening-preview"]), listed(&["typeWidening"]), None),
             (listed(&["fromTheFuture"]), listed(&["fromTheFuture"]), None),
             (listed(&["fromTheFuture"]), listed(&[]), Some("fromTheFuture")),

@@ -1,8 +1,8 @@
-//! Whether the log continues from the version that a transaction is based on.
+//! Verifies that the log continues from the version that a transaction is based on.
 //!
-//! A log is cleaned up from its beginning. A stale writer may find the next version free after later commits were cleaned
-//! up; no reader would see a commit there. The same names are free in a table that was dropped and recreated. So the log is
-//! listed before a proposal if the last listing is old, and after a commit that took long.
+//! A log is cleaned up from its beginning. A stale writer may find the next version free after later commits were
+//! cleaned up; no reader would see a commit there. The same names are free in a table that was dropped and recreated.
+//! So the log is listed before a proposal if the last listing is old, and after a commit that took long.
 //!
 //! Protocol: *Metadata Cleanup*, *Creation of New Log Entries*.
 
@@ -14,7 +14,7 @@ use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
 use super::Base;
-use super::evidence::CommitFile;
+use super::contains_commit::CommitFile;
 use crate::cleanup::SHORT_RETENTION_MS;
 use crate::listing::Listing;
 use crate::segment::{complete_checkpoints, newest_version};
@@ -25,30 +25,30 @@ use deltaic_storage::location::TableLocation;
 /// A listing older than this is repeated before a proposal.
 const SEEN_LATELY_MS: i64 = 60_000;
 
-/// How long a dropped and recreated table may go unnoticed on a store where it costs a request to check.
+/// How long a dropped and recreated table may remain undetected on a store where the check costs a request.
 const FRESH_MS: i64 = 5_000;
 
-/// A commit that is won this long after the last listing is looked for in the log.
+/// A commit that succeeds this long after the last listing is verified in the log.
 const SLOW_COMMIT_MS: i64 = 1_000;
 
 /// Whether the version after the base is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Not known to be taken.
+    /// Not known to exist.
     Free,
-    /// A listing shows it.
+    /// A listing contains it.
     Taken,
 }
 
-/// What the last listing of the log showed: no gap after the version that a transaction is based on.
+/// The result of the last listing of the log: no gap after the version that a transaction is based on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Continuity {
     /// The time of the listing; `None` if the log must be listed before the next proposal.
     listed: Option<Observed>,
-    /// A version that existed at that time. No later one did.
+    /// The newest version that existed at that time.
     newest: Option<Version>,
-    /// The version after the base when the file of the version that was read last existed: by then neither it nor a later
-    /// version was cleaned up.
+    /// The version after the base when the file of the version that was read last existed: by then neither it nor a
+    /// later version was cleaned up.
     verified: Version,
 }
 
@@ -62,7 +62,7 @@ impl Continuity {
         }
     }
 
-    /// The state of a log that was not listed yet.
+    /// The state of a log that has not been listed yet.
     pub(super) fn unknown() -> Self {
         Self {
             listed: None,
@@ -80,7 +80,7 @@ impl Continuity {
         self.listed.map_or(i64::MAX, Observed::age_ms)
     }
 
-    /// Whether the last listing shows a version.
+    /// Whether the last listing contains a version.
     fn next(self, version: Version) -> Next {
         if self.newest >= Some(version) {
             Next::Taken
@@ -107,8 +107,8 @@ impl Continuity {
         required(base.table.metadata(), self.age_ms(), true) == Required::Listing
     }
 
-    /// Verifies that readers of the table that was read will see a commit after the base. If the file of the version that was
-    /// read is gone, the table is opened for that, once.
+    /// Verifies that readers of the table that was read will see a commit after the base. If the file of the version
+    /// that was read was deleted, the table is opened once for this check.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Continuity {
                     self.verified = base.next;
                     return Ok((self.next(base.next), readable));
                 }
-                // Later versions may be cleaned up, too.
+                // Later versions may be cleaned up as well.
             }
             Required::Listing => {}
         }
@@ -136,11 +136,11 @@ impl Continuity {
         Ok((self.next(base.next), readable))
     }
 
-    /// Lists the log. `readable` says whether the file of the version that was read is known to be gone.
+    /// Lists the log. `readable` shows whether the file of the version that was read was deleted.
     ///
     /// # Errors
     ///
-    /// As those of [`before_proposal`](Self::before_proposal).
+    /// See [`before_proposal`](Self::before_proposal).
     pub(super) async fn list_again(
         &mut self,
         snapshot: &Snapshot,
@@ -167,8 +167,8 @@ impl Continuity {
         Ok(readable)
     }
 
-    /// Whether a successful commit must be verified in the log: since the last listing, other writers may have committed
-    /// the same version and later ones, and cleaned them up.
+    /// Whether a successful commit must be verified in the log: since the last listing, other writers may have
+    /// committed the same version and later ones, and cleaned them up.
     pub(super) fn needs_confirmation(self, metadata: &Metadata) -> bool {
         has_short_retention(metadata) || self.age_ms() >= SLOW_COMMIT_MS
     }
@@ -180,7 +180,7 @@ impl Continuity {
     }
 }
 
-/// What must be checked before a proposal.
+/// The check before a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Required {
     Nothing,
@@ -206,20 +206,20 @@ fn has_short_retention(metadata: &Metadata) -> bool {
 }
 
 /// The newest version of a log whose listing does not prove that it contains a commit.
-pub(super) struct Unproved {
+pub(super) struct UnverifiedVersion {
     pub(super) newest: Snapshot,
     pub(super) file: CommitFile,
 }
 
 /// Looks in the log for a commit that was made as `version`. `None` if every reader sees it.
 ///
-/// A version with later versions and a checkpoint at or after it may lie below the hole of a cleanup, since the checkpoint
-/// may have been written before the version. Only the content of the checkpoint decides.
+/// A version with later versions and a checkpoint at or after it may precede the gap that a cleanup left, since the
+/// checkpoint may have been written before the version. Only the content of the checkpoint decides.
 pub(super) async fn look_for(
     location: &Arc<TableLocation>,
     version: Version,
     options: LoadOptions,
-) -> Result<Option<Unproved>> {
+) -> Result<Option<UnverifiedVersion>> {
     let listing = Listing::from(location, version).await?;
     let is_replayed = newest_version(&listing)
         .is_some_and(|newest| first_missing(&listing, version).is_ok_and(|missing| missing > newest));
@@ -230,7 +230,7 @@ pub(super) async fn look_for(
         return Ok(None);
     }
     let is_listed = listing.commits().any(|commit| commit.path.version == version);
-    Ok(Some(Unproved {
+    Ok(Some(UnverifiedVersion {
         newest: Snapshot::load(Arc::clone(location), None, options).await?,
         file: if is_listed {
             CommitFile::Listed
@@ -264,7 +264,7 @@ pub(super) enum Readable {
 ///
 /// # Errors
 ///
-/// `CommitConflict` if not; errors of the store.
+/// `CommitConflict` if it is another table; errors of the store.
 pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     if snapshot.is_from_catalog() {
         return Ok(Readable::Yes);
@@ -272,37 +272,35 @@ pub(super) async fn ensure_same_table(snapshot: &Snapshot) -> Result<Readable> {
     let version = snapshot.version();
     let what = match snapshot.version_file().await? {
         VersionFile::Same => return Ok(Readable::Yes),
-        VersionFile::Another => format!("version {version} is not the one that was read"),
+        VersionFile::Another => format!("version {version} is not the version that was read"),
         VersionFile::Gone => {
             let options = LoadOptions {
                 max_line_bytes: snapshot.max_line_bytes(),
             };
             match Snapshot::load(Arc::clone(snapshot.location()), None, options).await {
-                Ok(newest) if newest.metadata().id != snapshot.metadata().id => {
-                    "its id is another".to_owned()
-                }
+                Ok(newest) if newest.metadata().id != snapshot.metadata().id => "its id differs".to_owned(),
                 Ok(newest) if newest.version() < version => {
                     format!(
-                        "version {version} was read, and it is at version {}",
+                        "version {version} was read, but it is at version {}",
                         newest.version()
                     )
                 }
                 Ok(_) => return Ok(Readable::No),
-                Err(error) if error.kind() == ErrorKind::TableNotFound => "there is none".to_owned(),
+                Err(error) if error.kind() == ErrorKind::TableNotFound => "no table exists".to_owned(),
                 Err(error) => return Err(error),
             }
         }
     };
     Err(Error::new(
         ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-        format!("the table was dropped or restored concurrently, and the table at its path is not the one that was read: {what}"),
+        format!("the table that was read was dropped or restored concurrently, and another one is at its path: {what}"),
     )
     .with("version", version)
-    .hint("open the table again, check that it is the intended one, and run the operation on its newest version"))
+    .hint("reopen the table, check that it is the intended one, and run the operation on its newest version"))
 }
 
-/// Verifies that no version is missing between `next` and the newest. Returns the listing from the version before `next`
-/// on.
+/// Verifies that no version is missing between `next` and the newest. Returns the listing from the version before
+/// `next` on.
 ///
 /// # Errors
 ///
@@ -313,19 +311,19 @@ async fn ensure_no_gap(location: &TableLocation, next: Version) -> Result<Listin
         let listing = Listing::from(location, next.previous().unwrap_or(next)).await?;
         let missing = first_missing(&listing, next)?;
         match newest_version(&listing) {
-            // A listing during a commit may show the checkpoint and not the commit before it.
+            // A listing during a commit may contain the checkpoint but not the commit before it.
             Some(newest) if newest >= missing && !is_again => is_again = true,
             Some(newest) if newest >= missing => {
                 return Err(cleaned_up(missing, &format!("the table is at version {newest}")));
             }
-            // A proposal of a version that a stale listing does not show fails.
+            // If a stale listing lacks the version, its proposal fails.
             _ => return Ok(listing),
         }
     }
 }
 
-/// Verifies that `next` was not cleaned up together with the version that was read. A commit of that version was otherwise
-/// made by a stale writer, and readers begin at the checkpoint after it.
+/// Verifies that `next` was not cleaned up together with the version that was read. A commit of that version was
+/// otherwise made by a stale writer, and readers begin at the checkpoint after it.
 fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
     let checkpoints = complete_checkpoints(listing, None);
     let versions = checkpoints.iter().map(|checkpoint| checkpoint.version);
@@ -339,7 +337,7 @@ fn ensure_not_cleaned_up(listing: &Listing, next: Version) -> Result<()> {
 pub(super) fn cleaned_up(version: Version, state: &str) -> Error {
     Error::new(
         ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
-        format!("version {version} was committed by another writer and cleaned up before this transaction could follow it: {state}"),
+        format!("version {version} was committed by another writer and cleaned up before this transaction could be rebased: {state}"),
     )
     .with("path", LogPath::commit(version))
     .with("version", version)
@@ -392,7 +390,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    #[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
+    #[expect(clippy::disallowed_methods, reason = "the test's clock is paused")]
     async fn a_second_after_the_listing_is_long() {
         let lasting = metadata(&[], &[]);
         let listed = listed_now();

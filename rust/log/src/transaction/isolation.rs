@@ -13,7 +13,7 @@ use super::{Proposal, ReadSet};
 
 const PROPERTY: &str = "delta.isolationLevel";
 
-/// Concurrent changes that are allowed between the read version of a transaction and its commit.
+/// Which concurrent changes are allowed between the read version of a transaction and its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsolationLevel {
     /// No change to the data that the transaction read: the order of versions is a serial order.
@@ -40,7 +40,7 @@ impl IsolationLevel {
             .find(|level| level.name().eq_ignore_ascii_case(text.trim()))
             .ok_or_else(|| {
                 let what = format!(
-                    "the table property {PROPERTY} is {text:?}, which is not an isolation level of tables"
+                    "the table property {PROPERTY} is {text:?}, which is not an isolation level for tables"
                 );
                 Error::new(ErrorKind::CorruptLog, what)
                     .with("field", PROPERTY)
@@ -76,9 +76,9 @@ impl IsolationLevel {
         let mut levels = levels.into_iter();
         let found = levels.find(|level| level.name().eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
-            let what = format!("isolation may not be {name:?}");
+            let what = format!("{name:?} is not an isolation level");
             Error::new(ErrorKind::InvalidArgument, what)
-                .hint("give Serializable, WriteSerializable or SnapshotIsolation")
+                .hint("use Serializable, WriteSerializable or SnapshotIsolation")
         })
     }
 

@@ -6,9 +6,9 @@ mod commit;
 mod commit_info;
 mod conflict;
 mod conflict_cause;
+mod contains_commit;
 mod create;
 mod dropped_feature;
-mod evidence;
 mod gap;
 mod isolation;
 #[cfg(test)]
@@ -28,11 +28,11 @@ mod staged_files;
 mod table_operation;
 mod winning_commit;
 
-pub use alter::{Proved, RowProof, Staging, alter, describe, stage, stage_changes};
+pub use alter::{Proved, RowVerifier, Staging, alter, describe, stage, stage_changes};
 pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::UserInfo;
 pub use conflict::{Attempt, Granularity, SupportCheck, check};
-pub use conflict_cause::Conflict;
+pub use conflict_cause::ConflictCause;
 pub use create::create;
 pub use isolation::{IsolationLevel, is_blind_append};
 pub use new_table::{IfExists, NewTable};
@@ -41,7 +41,7 @@ pub use options::CommitOptions;
 pub use owner_process::OwnerProcess;
 pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;
-pub use rebase::{Base, hand_out_row_ids, rebase, stamp_in_commit_timestamp};
+pub use rebase::{Base, assign_row_ids, rebase, stamp_in_commit_timestamp};
 pub use row_level::{SharedFile, UnitedVector, follow, unite};
 pub use staged_files::StagedFiles;
 pub use table_operation::{Output, Planned, PreviousAttempt, RunPolicy, TableOperation, run};
@@ -53,7 +53,7 @@ use object_store::ObjectStoreExt;
 
 use crate::post_commit::PostCommit;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// A successful commit.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub struct Committed {
     pub timestamp_ms: i64,
     /// Its `commitInfo` as JSON text; `None` if nothing was committed.
     pub commit_info: Option<String>,
-    /// Human-readable descriptions of the winning commits that retries resolved.
+    /// Human-readable descriptions of the winning commits after which this commit was rebased or planned again.
     pub conflicts_resolved: Vec<String>,
     /// Whether nothing was committed because the table already records the application transaction.
     pub skipped: bool,
@@ -104,7 +104,9 @@ async fn modified_ms(location: &TableLocation, version: Version) -> Result<i64> 
     let found = location.store().head(&location.below(&path)?).await;
     match found {
         Ok(found) => Ok(found.last_modified.timestamp_millis()),
-        Err(object_store::Error::NotFound { .. }) => Err(gap::cleaned_up(version, "its file was deleted")),
+        Err(object_store::Error::NotFound { .. }) => {
+            Err(gap::cleaned_up(version, "the commit file was deleted"))
+        }
         Err(error) => Err(store_error(&error, &path).with("version", version)),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use deltaic_protocol::actions::{Format, Metadata};
-use deltaic_protocol::change::{Moment, TableChange, change, created};
+use deltaic_protocol::change::{ChangeContext, TableChange, change, created};
 use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use serde_json::json;
@@ -31,7 +31,7 @@ impl IfExists {
             "replace" => Ok(Self::Replace),
             other => Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("if_exists is {other:?}; it can be \"error\", \"ignore\" or \"replace\""),
+                format!("if_exists is {other:?}; it must be \"error\", \"ignore\" or \"replace\""),
             )),
         }
     }
@@ -92,22 +92,22 @@ pub(super) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetail
 
 /// The configuration of the new table.
 pub(super) fn configuration_of(table: &NewTable, timestamp_ms: i64) -> Result<TableConfiguration> {
-    let mut moment = Moment {
+    let mut context = ChangeContext {
         version: Version::ZERO,
         timestamp_ms,
         new_id: &mut new_id,
     };
-    let mut configuration = created(metadata_of(table)?, &table.properties, &mut moment)?;
+    let mut configuration = created(metadata_of(table)?, &table.properties, &mut context)?;
     for (name, expression) in &table.constraints {
         let constraint = TableChange::AddConstraint {
             name: name.clone(),
             expression: expression.clone(),
         };
-        configuration = change(&configuration, &constraint, &mut moment)?;
+        configuration = change(&configuration, &constraint, &mut context)?;
     }
     if !table.cluster_by.is_empty() {
         let clustering = TableChange::SetClustering(table.cluster_by.clone());
-        configuration = change(&configuration, &clustering, &mut moment)?;
+        configuration = change(&configuration, &clustering, &mut context)?;
     }
     Ok(configuration)
 }
@@ -135,7 +135,7 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                     },
                     |near| format!("did you mean {near}?"),
                 );
-                return wrong(format!("there is no column {column:?} to partition by"))
+                return wrong(format!("the partition column {column:?} does not exist"))
                     .map_err(|error: Error| error.hint(hint));
             }
             Some(field) => match field.data_type {
@@ -144,17 +144,20 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                 | DataType::Array(_)
                 | DataType::Map(_)
                 | DataType::Unknown(_) => {
-                    let message = format!("a table cannot be partitioned by {column}, a {}", field.data_type);
+                    let message = format!(
+                        "a table cannot be partitioned by {column} of type {}",
+                        field.data_type
+                    );
                     return Err(Error::new(ErrorKind::InvalidArgument, message)
                         .with("field", column.as_str())
-                        .hint("partition it by columns of a single value, such as text, numbers or dates"));
+                        .hint("partition by columns of primitive types, such as string, bigint or date"));
                 }
                 DataType::Primitive(_) => {}
             },
         }
     }
     if let Some(column) = twice(&table.partition_columns) {
-        return wrong(format!("the partition column {column:?} is given twice"));
+        return wrong(format!("the partition column {column:?} is specified twice"));
     }
     if table.schema.fields.is_empty() {
         return wrong("a table needs at least one column".to_owned());
@@ -179,7 +182,7 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
     let schema = metadata.schema()?;
     debug_assert_eq!(
         schema, table.schema,
-        "a schema changes on its way through the log"
+        "the schema differs after a round trip through its JSON text"
     );
     Ok(metadata)
 }

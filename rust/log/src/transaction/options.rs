@@ -1,4 +1,4 @@
-//! Commit options, which every operation passes on unchanged.
+//! Commit options. Every operation passes them to its commit unchanged.
 
 use deltaic_protocol::actions::Txn;
 
@@ -20,9 +20,9 @@ pub struct CommitOptions {
     /// An application id and the version that this commit records for it. If the table already records that version or
     /// a later one, nothing is committed.
     pub app_transaction: Option<(String, i64)>,
-    /// Maximum number of proposals that may lose to other writers.
+    /// Maximum number of proposals that are lost to other writers.
     pub max_attempts: usize,
-    /// No further version is tried after this deadline. Default: ten minutes after the commit began.
+    /// No further version is proposed after this deadline. Default: ten minutes after the commit began.
     pub deadline: Option<Deadline>,
     /// Overrides the table's isolation level.
     pub isolation: Option<IsolationLevel>,

@@ -31,7 +31,7 @@ impl OwnerProcess {
         Err(Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "The transaction belongs to process {}, which began it and forked",
+                "The transaction belongs to process {}, which began it and then forked this process",
                 self.0
             ),
         )

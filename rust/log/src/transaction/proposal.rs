@@ -170,7 +170,7 @@ fn ensure_json_lines(commit: &[u8]) -> Result<()> {
     for (number, line) in commit.split_inclusive(|byte| *byte == b'\n').enumerate() {
         serde_json::from_slice::<&RawValue>(line).map_err(|error| {
             let what = format!(
-                "line {} of the commit is not valid UTF-8 JSON, so it is not committed: {error}",
+                "line {} of the commit is not valid UTF-8 JSON, so nothing was committed: {error}",
                 number + 1
             );
             Error::new(ErrorKind::SchemaMismatch, what)
@@ -181,7 +181,7 @@ fn ensure_json_lines(commit: &[u8]) -> Result<()> {
 
 fn push(bytes: &mut Vec<u8>, name: &str, action: &impl Serialize) -> Result<()> {
     let unwritten = |error: serde_json::Error| {
-        let what = format!("a {name} action cannot be written: {error}");
+        let what = format!("a {name} action cannot be serialized: {error}");
         Error::new(ErrorKind::SchemaMismatch, what)
     };
     serde_json::to_writer(&mut *bytes, &json!({ name: action })).map_err(unwritten)?;

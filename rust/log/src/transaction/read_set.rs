@@ -67,7 +67,7 @@ impl ReadSet {
 
     /// Records a read of the whole table by a transaction that is only valid for exactly these files: it verified a
     /// condition on each of them, or removes all of them. An added file conflicts at every isolation level.
-    pub fn rest_on_every_file(&mut self) {
+    pub fn require_exact_files(&mut self) {
         self.rests_on_files = true;
         self.read_whole_table();
     }
@@ -119,7 +119,7 @@ impl ReadSet {
 
     /// Whether the transaction is only valid for exactly the files of the read version.
     #[must_use]
-    pub fn rests_on_every_file(&self) -> bool {
+    pub fn requires_exact_files(&self) -> bool {
         self.rests_on_files
     }
 
@@ -158,10 +158,10 @@ impl ReadSet {
             return Some(0);
         }
         // If the predicates cannot be evaluated, assume that the first file would have been read.
-        self.judge(files).unwrap_or(Some(0))
+        self.first_read(files).unwrap_or(Some(0))
     }
 
-    fn judge(&self, files: &[&PartitionValues]) -> Result<Option<usize>> {
+    fn first_read(&self, files: &[&PartitionValues]) -> Result<Option<usize>> {
         let (values, unreadable) = self.typed(files)?;
         let known = Files::new(files.len()).with_partition_values(&values, &unreadable)?;
         let mut first: Option<usize> = None;

@@ -56,7 +56,7 @@ impl TableOperation for Replace<'_> {
         transaction.details = describe(self.table, after.metadata());
         transaction.options = self.options.clone();
         // All files are removed, so a concurrently added file is a conflict.
-        transaction.read.rest_on_every_file();
+        transaction.read.require_exact_files();
         let now = now_ms();
         let adds = whole_adds(snapshot, None).await?;
         let actions = after.actions_since(before);

@@ -9,7 +9,7 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 use deltaic_protocol::{Error, Result};
 
 use super::Proposal;
-use super::conflict_cause::Conflict;
+use super::conflict_cause::ConflictCause;
 use super::proposal::key_of;
 
 /// A file that the current transaction changed or read and in which the winning commit deleted rows by deletion vector.
@@ -27,7 +27,7 @@ pub struct SharedFile {
     /// `numRecords` for it.
     pub num_records: Option<u64>,
     /// The conflict to report if the rows are not disjoint.
-    pub otherwise: Conflict,
+    pub otherwise: ConflictCause,
 }
 
 impl SharedFile {
@@ -80,7 +80,7 @@ pub fn unite(base: &Bitmap, proposed: Option<&Bitmap>, winning: &Bitmap) -> Opti
 ///
 /// # Errors
 ///
-/// `InternalError` if the proposal is not the one that was checked, or a changed file has
+/// `InternalError` if the proposal does not match the shared files, or a changed file has
 /// [`UnitedVector::Untouched`] or [`UnitedVector::Overlap`].
 pub fn follow(proposed: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> Result<()> {
     let places = |paths: Vec<&str>| -> HashMap<String, usize> {
@@ -115,7 +115,7 @@ pub fn follow(proposed: &mut Proposal, files: &[(SharedFile, UnitedVector)]) -> 
 }
 
 fn another_proposal(file: &SharedFile) -> Error {
-    let what = "a proposal is not the one whose shared files these are";
+    let what = "the proposal does not match the shared files";
     Error::internal(what).with("path", file.path.as_str())
 }
 
@@ -140,7 +140,7 @@ mod tests {
             winning: vector("theirs"),
             proposed: proposed.map(vector),
             num_records: proposed.map(|_| 3),
-            otherwise: Conflict::DeleteRead {
+            otherwise: ConflictCause::DeleteRead {
                 version: version(5),
                 path: path.to_owned(),
             },

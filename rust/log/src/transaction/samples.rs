@@ -13,7 +13,7 @@ use crate::changes::PartitionValues;
 pub(super) const READ: i64 = 4;
 
 pub(super) fn version(number: i64) -> Version {
-    Version::try_new(number).expect("it is not negative")
+    Version::try_new(number).expect("the version is not negative")
 }
 
 /// A protocol with writer features and no reader features.

@@ -1,4 +1,4 @@
-//! The files that are written for a commit: kept if a version may name them, deleted otherwise.
+//! The files that are written for a commit: retained if a version may reference them, deleted otherwise.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use object_store::path::Path;
 use super::{Committed, OwnerProcess};
 use deltaic_storage::location::TableLocation;
 
-/// Files that were written for a commit and that no version names yet. The files of other writers, which a commit may
+/// Files that were written for a commit and that no version references yet. Files of other writers, which a commit may
 /// also add, are not among them.
 ///
 /// In a child of `fork` no file is deleted: its parent may still commit them.
@@ -25,7 +25,7 @@ pub struct StagedFiles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Needed,
-    /// Another file contains what it contained.
+    /// Another file contains its rows instead.
     Superseded,
 }
 
@@ -56,22 +56,22 @@ impl StagedFiles {
         self.owner
     }
 
-    /// Takes over all files of another write of the same commit.
+    /// Adds all files of another write of the same commit.
     pub fn append(&self, other: &Self) {
         let mut files = other.with(std::mem::take);
         self.with(|all| all.append(&mut files));
     }
 
-    /// Marks a file that the commit will not name.
+    /// Marks a file that the commit will not reference.
     pub fn supersede(&self, relative: &str) {
         if let Ok(path) = self.location.below(relative) {
             self.with(|files| files.insert(path, Use::Superseded));
         }
     }
 
-    /// After a commit: keeps the files if a version may name them, and deletes the superseded ones once a version
-    /// names the others. Deletes all of them if it is certain that none is named. A file that cannot be deleted remains
-    /// as an unreferenced file. Returns whether files were kept.
+    /// After a commit: retains the files if a version may reference them, and deletes superseded ones once a version
+    /// references the others. Deletes all if it is certain that none is referenced. A file that cannot be deleted
+    /// remains as an unreferenced file. Returns whether files were retained.
     pub async fn settle(&self, committed: &Result<Committed>) -> bool {
         if !may_name_files(committed) {
             self.delete().await;
@@ -85,13 +85,13 @@ impl StagedFiles {
         true
     }
 
-    /// Deletes all files, when it is certain that no version names one.
+    /// Deletes all files. Only valid if no version references any of them.
     pub async fn delete(&self) {
         let files = self.with(std::mem::take);
         self.delete_all(files.into_keys()).await;
     }
 
-    /// Takes over the files of an earlier attempt to which these `add` paths lead, and deletes its other files.
+    /// Adds the files of an earlier attempt that these `add` actions refer to, and deletes its other files.
     pub(super) async fn take_over<'p>(&self, earlier: &Self, paths: impl Iterator<Item = &'p str>) {
         let mut files = earlier.with(std::mem::take);
         for path in paths.filter_map(|path| self.location.resolve(path).ok()) {
@@ -117,7 +117,7 @@ impl StagedFiles {
     }
 }
 
-/// Whether a version may name the files written for a commit with this outcome.
+/// Whether a version may reference the files written for a commit with this outcome.
 fn may_name_files(committed: &Result<Committed>) -> bool {
     match committed {
         Ok(committed) => committed.keeps_files,

@@ -12,7 +12,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use super::proposal::key_of;
 use super::{Committed, StagedFiles, Transaction, Vectors};
 use crate::snapshot::Snapshot;
-use deltaic_storage::clock::{Deadline, now_ms, pause_by_chance};
+use deltaic_storage::clock::{Deadline, now_ms, pause_at_random};
 
 /// Limits on the attempts of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +24,9 @@ pub struct RunPolicy {
 }
 
 impl RunPolicy {
-    /// Whether an operation may be planned again after attempt number `attempts` failed with `error`: only after a commit conflict.
-    /// After other errors, a retry would fail again or the outcome of the commit is unknown. `AddedTwice` is not
-    /// retried: the winning commit that added the same file may be this commit itself.
+    /// Whether an operation may be planned again after attempt number `attempts` failed with `error`: only after a
+    /// commit conflict. After other errors, a retry would fail again or the outcome of the commit is unknown.
+    /// `AddedTwice` is not retried: the winning commit that added the same file may be this commit itself.
     #[must_use]
     pub fn allows_after(&self, attempts: usize, error: &Error) -> bool {
         matches!(error.kind(), ErrorKind::CommitConflict(_))
@@ -53,7 +53,7 @@ pub struct Planned<'a> {
     pub outputs: Vec<Output>,
     /// All files that were written for the commit, those of `outputs` included.
     pub files: Arc<StagedFiles>,
-    /// Merges deletion vectors, unless the transaction names another.
+    /// Merges deletion vectors, unless the transaction has its own merger.
     pub vectors: Option<Arc<dyn Vectors>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Planned<'a> {
     }
 
     /// Commits the transaction; then the staged files are settled, see [`StagedFiles::settle`]. Returns also whether
-    /// they were kept.
+    /// they were retained.
     pub async fn commit(self) -> (Result<Committed>, bool) {
         let (files, committed) = self.attempt().await;
         let are_kept = files.settle(&committed).await;
@@ -145,7 +145,7 @@ impl PreviousAttempt {
         }
     }
 
-    /// How many attempts conflicted.
+    /// Number of attempts that conflicted.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.attempts
@@ -169,8 +169,8 @@ impl PreviousAttempt {
         self.unchanged.contains(&key_of(path))
     }
 
-    /// Outputs whose input files and table configuration are unchanged: this attempt may add them again instead of reading
-    /// the inputs.
+    /// Outputs whose input files and table configuration are unchanged: this attempt may add them again instead of
+    /// reading the inputs.
     pub fn reusable(&self) -> impl Iterator<Item = &Output> {
         self.outputs.iter().filter(|output| self.is_reusable(output))
     }
@@ -218,7 +218,7 @@ type VectorId = (String, String, Option<i32>);
 /// Returns a skipped commit if there is nothing to do.
 ///
 /// Resolved conflicts are listed in [`Committed::conflicts_resolved`]. Files of an attempt that conflicted are deleted
-/// unless the next plan reuses them; those of the last attempt unless a version may name them. Must be called within a
+/// unless the next plan reuses them; those of the last attempt unless a version may reference them. Must be called in a
 /// Tokio runtime.
 ///
 /// # Errors
@@ -272,7 +272,7 @@ pub async fn run(
                 return committed;
             }
         };
-        pause_by_chance(attempts).await;
+        pause_at_random(attempts).await;
         let newest = match snapshot.refresh().await {
             Ok(newest) if newest.version() > snapshot.version() => newest,
             refreshed => {

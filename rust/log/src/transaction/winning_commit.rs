@@ -111,11 +111,11 @@ impl WinningCommit {
                     .map_err(|error| error.with("line", number));
             }
         });
-        outcome.and_then(|()| table.judge()).map_err(located)?;
+        outcome.and_then(|()| table.validate()).map_err(located)?;
         if lines == 0 {
             return Err(located(Error::new(
                 ErrorKind::CorruptLog,
-                "the commit holds no action",
+                "the commit contains no action",
             )));
         }
         winning_commit.protocol = table.protocol;
@@ -138,7 +138,7 @@ impl WinningCommit {
         let Line::Text(line) = line else {
             let what = "a line is longer than max_line_bytes allows";
             return Err(
-                Error::new(ErrorKind::CorruptLog, what).hint("raise max_line_bytes if the table is yours")
+                Error::new(ErrorKind::CorruptLog, what).hint("raise max_line_bytes if you trust the table")
             );
         };
         match parse_line(line)? {

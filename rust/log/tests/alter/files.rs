@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, write_checkpoint};
-use deltaic_log::transaction::{Proved, RowProof, alter};
+use deltaic_log::transaction::{Proved, RowVerifier, alter};
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::features::{Traces, supports_for_writers};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ struct Rows {
     asked: Mutex<Vec<(i64, String)>>,
 }
 
-impl RowProof for Rows {
+impl RowVerifier for Rows {
     fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, _: &'a str) -> Proved<'a> {
         self.asked
             .lock()

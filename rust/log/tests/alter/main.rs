@@ -161,7 +161,7 @@ async fn changes_are_made_together_or_not_at_all() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_commits_nothing() -> Result<()> {
+async fn a_change_without_effect_commits_nothing() -> Result<()> {
     let (table, snapshot) = table(&[], json!({"delta.appendOnly": "true"})).await?;
     let same = [set("delta.appendOnly", "TRUE")];
     let committed = change(&snapshot, &same).await?;
@@ -181,7 +181,7 @@ async fn what_changes_nothing_commits_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_verified_is_refused_by_name() -> Result<()> {
+async fn unverifiable_changes_are_refused_by_name() -> Result<()> {
     let (mut table, _) = table(&["checkpointProtection", "invariants"], json!({})).await?;
     table.commit(vec![file("a", 1, true)]).await?;
     let snapshot = table.open().await?;

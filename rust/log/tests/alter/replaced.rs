@@ -27,7 +27,7 @@ fn a_new_table(properties: &[(&str, &str)]) -> NewTable {
 }
 
 #[tokio::test]
-async fn a_table_takes_the_place_of_another_and_the_history_continues() -> Result<()> {
+async fn a_replaced_table_keeps_its_history() -> Result<()> {
     let (mut table, old) = table(&["domainMetadata"], json!({"theirs": "1"})).await?;
     let domain = json!({"domainMetadata": {"domain": "mine", "configuration": "1", "removed": false}});
     table.commit(vec![file("a", 5, true), domain]).await?;

@@ -38,7 +38,7 @@ async fn changes_are_recreated_after_others_or_conflict() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_change_that_a_winning_commit_has_made_or_forbids_is_judged_again() -> Result<()> {
+async fn a_change_that_a_winning_commit_has_made_or_forbids_is_checked_again() -> Result<()> {
     let (mut table, snapshot) = table(&[], json!({})).await?;
     let mut theirs = their_metadata(json!({}));
     let schema = snapshot.metadata().schema_string.replace(

@@ -94,7 +94,7 @@ async fn a_checkpoint_of_parts_has_no_hint_of_ours() -> Result<()> {
 
 /// A damaged checkpoint with an id does not conflict with other names: the classic one is written next to it.
 #[tokio::test]
-async fn a_damaged_checkpoint_with_an_id_is_in_nobodys_way() -> Result<()> {
+async fn a_damaged_checkpoint_with_an_id_is_ignored() -> Result<()> {
     for is_v2 in [false, true] {
         let properties = json!({"delta.checkpointPolicy": if is_v2 { "v2" } else { "classic" }});
         let table =
@@ -116,7 +116,7 @@ async fn a_damaged_checkpoint_with_an_id_is_in_nobodys_way() -> Result<()> {
 
 /// protocol: last-checkpoint-file-schema-json-checksum.1
 #[tokio::test]
-async fn the_hint_never_goes_back() -> Result<()> {
+async fn the_hint_never_names_an_older_checkpoint() -> Result<()> {
     let mut commits = vec![first(one_column(), &[], json!({}), &[])];
     commits.extend(named(4).into_iter().map(|file| vec![file]));
     let table = TableBuilder::of(&commits).await?;

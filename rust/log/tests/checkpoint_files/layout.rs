@@ -8,7 +8,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, HintOutcome, write_checkpoint};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{Error, Result};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::table_builder::{TableBuilder, remove};
 use object_store::ObjectStoreExt;

@@ -13,7 +13,7 @@ use super::actions::{actions, first, named, names, one_column, v2};
 
 /// protocol: add-file-and-remove-file.2, checkpoints.10
 #[tokio::test]
-async fn what_has_expired_is_left_out() -> Result<()> {
+async fn expired_actions_are_left_out() -> Result<()> {
     let properties = json!({"delta.deletedFileRetentionDuration": "interval 1 seconds",
         "delta.setTransactionRetentionDuration": "interval 2 seconds"});
     let gone = |path: &str, at: Option<i64>| {
@@ -72,7 +72,7 @@ async fn what_has_expired_is_left_out() -> Result<()> {
 ///
 /// protocol: action-reconciliation.1
 #[tokio::test]
-async fn what_comes_back_is_not_a_tombstone() -> Result<()> {
+async fn a_file_added_again_is_no_tombstone() -> Result<()> {
     for format in [CheckpointFormat::Json, CheckpointFormat::Parquet] {
         let gone = vec![remove("back", None), remove("gone", None)];
         let mut table = TableBuilder::of(&[v2(&json!({})), gone]).await?;
@@ -98,7 +98,7 @@ async fn what_comes_back_is_not_a_tombstone() -> Result<()> {
 
 /// Actions of a large row group, read in many batches, are selected individually.
 #[tokio::test]
-async fn what_remains_in_a_large_row_group_is_retained_and_nothing_else() -> Result<()> {
+async fn only_the_selected_rows_of_a_large_row_group_are_read() -> Result<()> {
     const FILES: usize = 70_000;
     let mut table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(FILES)]).await?;
     let form = CheckpointForm::of(Layout::Classic);

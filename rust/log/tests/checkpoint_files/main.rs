@@ -124,7 +124,7 @@ async fn a_classic_name_remains_beside_one_with_an_id() -> Result<()> {
 /// Files uploaded in parts equal those uploaded at once, on a store and on a disk, and an existing checkpoint is not
 /// overwritten.
 #[tokio::test]
-async fn a_large_checkpoint_goes_in_parts() -> Result<()> {
+async fn a_large_checkpoint_is_uploaded_in_parts() -> Result<()> {
     let folder = tempfile::tempdir().map_err(|error| Error::internal(error.to_string()))?;
     let files = named(2_000);
     let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), files]).await?;

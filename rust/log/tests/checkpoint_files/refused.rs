@@ -13,7 +13,7 @@ use super::actions::{field, first, one_column};
 
 /// protocol: beyond:checkpoint-protection.1
 #[tokio::test]
-async fn what_is_not_known_is_refused_before_a_byte_is_written() -> Result<()> {
+async fn unknown_options_are_refused_before_a_byte_is_written() -> Result<()> {
     let features = |names: &[&str]| {
         let mut actions = first(one_column(), &[], json!({}), &["vacuumProtocolCheck"]);
         actions[0]["protocol"]["writerFeatures"] = json!(names);

@@ -104,7 +104,7 @@ proptest! {
     ///
     /// protocol: metadata-cleanup.1, checkpoints.3
     #[test]
-    fn any_log_stays_readable(history in history_with_maintenance(), stop in any::<prop::sample::Index>(), is_cut_off in any::<bool>()) {
+    fn any_log_remains_readable(history in history_with_maintenance(), stop in any::<prop::sample::Index>(), is_cut_off in any::<bool>()) {
         holds(async {
             let mut table = TableBuilder::new();
             for (actions, maintenance) in &history {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
-use deltaic_log::cleanup::{Kept, clean_up, clean_up_now};
+use deltaic_log::cleanup::{RetentionReason, clean_up, clean_up_now};
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::{CheckpointFormat, LogPath};
@@ -26,18 +26,18 @@ use super::table::{LEFT_BEHIND, first_actions, table};
 ///
 /// protocol: metadata-cleanup.1
 #[tokio::test]
-async fn nothing_goes_before_its_time() -> Result<()> {
+async fn no_file_is_deleted_before_its_retention() -> Result<()> {
     let table = table(Layout::V2(CheckpointFormat::Parquet, 2), &json!({})).await?;
     let before = names(&table).await?;
     let snapshot = table.open().await?;
     for now in [now_ms(), now_ms() + DAY_MS - 60_000] {
         let cleaned = clean_up(&snapshot, now).await?;
-        assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
+        assert_eq!(cleaned.plan.kept, Some(RetentionReason::NothingExpired));
         assert_eq!(names(&table).await?, before);
     }
     // After two days orphaned files are deleted; the log itself is retained for a month.
     let cleaned = clean_up(&snapshot, now_ms() + 2 * DAY_MS).await?;
-    assert_eq!(cleaned.plan.kept, Some(Kept::NothingExpired));
+    assert_eq!(cleaned.plan.kept, Some(RetentionReason::NothingExpired));
     let gone: BTreeSet<String> = before.difference(&names(&table).await?).cloned().collect();
     assert_eq!(gone, LEFT_BEHIND.map(str::to_owned).into());
     Ok(())
@@ -129,7 +129,7 @@ async fn days_go_by_the_times_of_files() -> Result<()> {
     ] {
         let cleaned = on_day(day).await?;
         assert_eq!(cleaned.plan.oldest_kept(), kept.map(version), "day {day}");
-        assert!(cleaned.passed_over.is_empty(), "{:?}", cleaned.passed_over);
+        assert!(cleaned.not_deleted.is_empty(), "{:?}", cleaned.not_deleted);
         assert_eq!(facts(&opened.refresh().await?).await?, right, "day {day}");
     }
     let left = std::fs::read_dir(folder.path().join("_delta_log"))

@@ -4,11 +4,11 @@
 mod crashes;
 mod days;
 mod observed;
-mod proved;
 mod refused;
 mod table;
+mod verified;
 
-use deltaic_log::cleanup::{CleanedUp, Expired, Kept, clean_up, plan_cleanup};
+use deltaic_log::cleanup::{CleanedUp, Expired, RetentionReason, clean_up, plan_cleanup};
 use deltaic_protocol::Result;
 use deltaic_testkit::checkpoint_writer::Layout;
 use serde_json::json;
@@ -21,7 +21,7 @@ use self::table::{LAYOUTS, table};
 ///
 /// protocol: metadata-cleanup.1, checkpoints.3
 #[tokio::test]
-async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
+async fn cleanup_deletes_expired_files_and_the_table_is_unchanged() -> Result<()> {
     for layout in LAYOUTS {
         let how = format!("{layout:?}");
         let table = table(layout, &json!({})).await?;
@@ -31,7 +31,7 @@ async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
         assert_eq!(names(&table).await?, before, "{how}: a plan deletes nothing");
         let cleaned = clean_up(&snapshot, long_after()).await?;
         assert_eq!(cleaned.plan.oldest_kept(), Some(version(8)), "{how}");
-        assert!(cleaned.passed_over.is_empty(), "{how}: {:?}", cleaned.passed_over);
+        assert!(cleaned.not_deleted.is_empty(), "{how}: {:?}", cleaned.not_deleted);
         let deletions: Vec<_> = planned.deletions().cloned().collect();
         assert_eq!(deletions, cleaned.deleted, "{how}: what was planned was done");
         let after = names(&table).await?;
@@ -57,7 +57,7 @@ async fn what_has_expired_goes_and_the_rest_is_the_same_table() -> Result<()> {
         let again = clean_up(&snapshot, long_after()).await?;
         assert_eq!(
             (again.plan.kept, again.deleted.len()),
-            (Some(Kept::NothingExpired), 0),
+            (Some(RetentionReason::NothingExpired), 0),
             "{how}"
         );
     }

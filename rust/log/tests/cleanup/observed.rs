@@ -6,7 +6,7 @@ use deltaic_log::listing::Listing;
 use deltaic_log::segment::version_range;
 use deltaic_protocol::{Result, Version};
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::oracle::replay;
 use deltaic_testkit::table_builder::TableBuilder;

@@ -1,7 +1,7 @@
 //! When nothing is deleted: protected checkpoints, damage, disabled cleanup, unsupported features.
 
 use deltaic_log::Snapshot;
-use deltaic_log::cleanup::{Kept, clean_up};
+use deltaic_log::cleanup::{RetentionReason, clean_up};
 use deltaic_log::log_tail::LogTail;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::log_path::CheckpointFormat;
@@ -65,13 +65,13 @@ async fn protected_checkpoints_go_in_one_go_or_when_they_are_understood() -> Res
         )
         .await?;
     let cleaned = clean_up(&table.open().await?, long_after()).await?;
-    assert_eq!(cleaned.plan.kept, Some(Kept::Protected(version(9))));
+    assert_eq!(cleaned.plan.kept, Some(RetentionReason::Protected(version(9))));
     Ok(())
 }
 
 /// Damage is not cleaned up: if the retained log is incomplete, no file is deleted.
 #[tokio::test]
-async fn of_a_damaged_log_no_file_goes() -> Result<()> {
+async fn no_file_of_a_damaged_log_is_deleted() -> Result<()> {
     for damage in ["00000000000000000009.json", "00000000000000000008.json"] {
         let table = table(Layout::Classic, &json!({})).await?;
         let snapshot = table.open().await?;
@@ -107,7 +107,7 @@ async fn a_table_that_retains_its_log_retains_all_of_it() -> Result<()> {
     .await?;
     let before = names(&table).await?;
     let cleaned = clean_up(&table.open().await?, long_after()).await?;
-    assert_eq!(cleaned.plan.kept, Some(Kept::Disabled));
+    assert_eq!(cleaned.plan.kept, Some(RetentionReason::Disabled));
     assert_eq!(names(&table).await?, before);
     Ok(())
 }
@@ -121,12 +121,12 @@ async fn the_newest_versions_rules_count() -> Result<()> {
         .commit(first_actions(&json!({"delta.enableExpiredLogCleanup": "false"})))
         .await?;
     let cleaned = clean_up(&stale, long_after()).await?;
-    assert_eq!(cleaned.plan.kept, Some(Kept::Disabled));
+    assert_eq!(cleaned.plan.kept, Some(RetentionReason::Disabled));
     Ok(())
 }
 
 #[tokio::test]
-async fn what_cannot_be_understood_is_refused_and_nothing_goes() -> Result<()> {
+async fn cleanup_of_an_unsupported_table_deletes_nothing() -> Result<()> {
     let strange = json!({"delta.logRetentionDuration": "for a while"});
     let table = table(Layout::Classic, &strange).await?;
     let before = names(&table).await?;
@@ -187,7 +187,7 @@ async fn a_table_with_a_catalog_is_left_to_it() -> Result<()> {
 
 /// The hint is read first: if it is unreadable, cleanup could delete the checkpoint that it names.
 #[tokio::test]
-async fn nothing_goes_while_the_hint_cannot_be_requested() -> Result<()> {
+async fn nothing_is_deleted_while_the_hint_is_unreadable() -> Result<()> {
     let table = table(Layout::Classic, &json!({})).await?;
     let snapshot = table.open().await?;
     let before = names(&table).await?;
@@ -205,7 +205,7 @@ async fn nothing_goes_while_the_hint_cannot_be_requested() -> Result<()> {
 
 /// An unavailable checkpoint is not skipped like a damaged one.
 #[tokio::test]
-async fn nothing_goes_while_a_checkpoint_cannot_be_requested() -> Result<()> {
+async fn nothing_is_deleted_while_a_checkpoint_is_unreadable() -> Result<()> {
     for layout in LAYOUTS {
         let table = table(layout, &json!({})).await?;
         let snapshot = table.open().await?;
@@ -243,7 +243,7 @@ async fn a_folder_that_cannot_be_listed_is_reported() -> Result<()> {
             let cleaned = clean_up(&snapshot, long_after()).await;
             table.scripted().heal();
             match cleaned {
-                Ok(cleaned) => assert!(!cleaned.passed_over.is_empty(), "{layout:?}, listing {number}"),
+                Ok(cleaned) => assert!(!cleaned.not_deleted.is_empty(), "{layout:?}, listing {number}"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::StorageError, "{layout:?}: {error}"),
             }
         }

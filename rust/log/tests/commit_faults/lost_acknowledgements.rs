@@ -61,7 +61,7 @@ async fn a_store_that_loses_answers_doubles_nothing_and_fails_nothing() -> Resul
 
 /// The state of an operation when its writer is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
+enum Splitting {
     /// It is done, and the writer does not receive the result.
     Done,
     /// It is still running.
@@ -69,11 +69,11 @@ enum Cut {
 }
 
 /// Runs a future until it has been pending this number of times, then drops it.
-async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Cut) -> Option<T> {
+async fn cut_off<T>(work: impl Future<Output = T>, waits: usize, cut: Splitting) -> Option<T> {
     let mut work = pin!(work);
     let mut left = waits;
     poll_fn(|context| {
-        if left == 0 && cut == Cut::Done {
+        if left == 0 && cut == Splitting::Done {
             return Poll::Ready(None);
         }
         match work.as_mut().poll(context) {
@@ -103,7 +103,7 @@ async fn writers_that_are_lost_on_a_file_system_double_nothing_and_fail_nothing(
             let mut read = open(&location).await?;
             let mut is_lost = false;
             for _ in 0..chance.below(4) {
-                let cut = [Cut::Done, Cut::UnderWay][chance.below(2)];
+                let cut = [Splitting::Done, Splitting::UnderWay][chance.below(2)];
                 let ended = cut_off(commit(&read, number, None), chance.below(3), cut).await;
                 is_lost = ended.is_none();
                 lost += usize::from(is_lost);

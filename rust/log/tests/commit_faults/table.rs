@@ -12,7 +12,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::Deadline;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::table_builder::TableBuilder;
 use serde_json::{Value, json};
 

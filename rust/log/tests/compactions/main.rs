@@ -6,7 +6,7 @@ mod lines;
 mod refused;
 
 use deltaic_log::check::{OlderNames, Progress, check_log};
-use deltaic_log::compaction::{Made, compact};
+use deltaic_log::compaction::{Created, compact};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
 use deltaic_testkit::facts::{facts, statistics_facts};
@@ -52,7 +52,7 @@ proptest! {
                 assert!(expected.is_empty(), "{expected:?}");
                 return Ok(());
             };
-            assert_eq!((written.made, written.actions), (Made::Now, expected.len()));
+            assert_eq!((written.made, written.actions), (Created::Now, expected.len()));
             // Every line is a line of the commits.
             for line in table.read_actions(&written.path).await? {
                 assert!(commits[from..=to].iter().flatten().any(|action| *action == line), "{line}");
@@ -93,7 +93,7 @@ proptest! {
 
 /// The example of the protocol.
 #[tokio::test]
-async fn the_protocols_own_example_comes_out() -> Result<()> {
+async fn the_example_of_the_protocol_is_reproduced() -> Result<()> {
     let info = json!({"commitInfo": {"operation": "WRITE"}});
     let table = TableBuilder::of(&[
         TableBuilder::first_actions(),
@@ -157,17 +157,17 @@ async fn deletion_vectors_tombstones_of_domains_and_unknown_fields_are_retained(
 }
 
 #[tokio::test]
-async fn a_file_that_is_there_stays() -> Result<()> {
+async fn an_existing_file_is_not_overwritten() -> Result<()> {
     let table = TableBuilder::of(&[TableBuilder::first_actions(), vec![add("a", None)]]).await?;
     let snapshot = table.open().await?;
     let made = |written: Option<deltaic_log::compaction::Compacted>| written.map(|written| written.made);
     assert_eq!(
         made(compact(&snapshot, version(0), version(1)).await?),
-        Some(Made::Now)
+        Some(Created::Now)
     );
     assert_eq!(
         made(compact(&snapshot, version(0), version(1)).await?),
-        Some(Made::Before)
+        Some(Created::Before)
     );
     Ok(())
 }

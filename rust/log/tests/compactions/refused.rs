@@ -14,7 +14,7 @@ use serde_json::json;
 use super::lines::{lines, txn, version};
 
 #[tokio::test]
-async fn what_is_not_a_range_is_refused_and_nothing_is_written() -> Result<()> {
+async fn an_invalid_range_is_refused_and_nothing_is_written() -> Result<()> {
     let mut commits = vec![TableBuilder::first_actions()];
     commits.extend((0..5).map(|number| vec![add(&format!("f{number}"), None)]));
     let mut table = TableBuilder::of(&commits).await?;

@@ -14,7 +14,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add};
 use futures::future::{Either, select};
 use serde_json::json;
 
-use super::others::{Cut, open, others_commit_and_cut, wait};
+use super::others::{Splitting, open, others_commit_and_cut, wait};
 
 /// The commits that were listed are cleaned up before they are read: the log is listed again.
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_table_is_opened_while_its_log_is_cleaned_up() -> Result<()> {
             })
         };
         listed.reached().await;
-        others_commit_and_cut(&location, 2, Cut::ByAnotherTool).await?;
+        others_commit_and_cut(&location, 2, Splitting::ByAnotherTool).await?;
         drop(listed);
         let opened = opened.await.expect("it does not panic")?;
         assert_eq!(
@@ -67,7 +67,7 @@ async fn a_table_is_opened_while_its_checkpoint_is_cleaned_up() -> Result<()> {
             break;
         }
         let before = log_names(&table, ".parquet").await?;
-        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await?;
+        others_commit_and_cut(&location, 1, Splitting::ByAnotherTool).await?;
         for name in before {
             table.delete(&format!("_delta_log/{name}")).await?;
             table.delete(&format!("_delta_log/_sidecars/{name}")).await?;
@@ -141,7 +141,7 @@ async fn a_checkpoint_that_is_listed_without_its_commit_is_not_a_gap() -> Result
 async fn a_table_whose_version_was_cleaned_up_is_opened_once() -> Result<()> {
     let table = TableBuilder::with_properties(&json!({}), 1).await?;
     let (location, held) = (table.location(), table.open().await?);
-    others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await?;
+    others_commit_and_cut(&location, 1, Splitting::ByAnotherTool).await?;
     wait(Duration::from_secs(10)).await;
     table.scripted().forget();
     let committed = append_to(&held, "late", PostCommitPolicy::none()).await?;

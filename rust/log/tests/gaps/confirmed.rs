@@ -14,7 +14,7 @@ use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::ObjectStoreExt;
 use serde_json::json;
 
-use super::others::{Cut, Others, StalledPut, open, others_commit_and_cut};
+use super::others::{Others, Splitting, StalledPut, open, others_commit_and_cut};
 
 /// What a commit does that adds no file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +114,9 @@ async fn commit_slowly(
 async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Result<()> {
     for change in CHANGES {
         for (cut, commits) in [
-            (Cut::ByAnotherTool, 1),
-            (Cut::ByAnotherTool, 3),
-            (Cut::Nothing, 3),
+            (Splitting::ByAnotherTool, 1),
+            (Splitting::ByAnotherTool, 3),
+            (Splitting::Nothing, 3),
         ] {
             let how = format!("{change:?}, {cut:?}, {commits} commits");
             let (_table, held) = table().await?;
@@ -125,7 +125,7 @@ async fn a_commit_without_new_files_is_found_in_the_checkpoint_after_it() -> Res
             let ended = commit_slowly(&held, change, SHORT, [Others::default(), after]).await;
             // While the commit's file is there, another commit may have made the same change before the name was free.
             let is_marked = matches!(change, Change::Remove | Change::Txn);
-            if cut == Cut::Nothing && !is_marked {
+            if cut == Splitting::Nothing && !is_marked {
                 let error = ended.expect_err(&how);
                 assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{how}: {error}");
             } else {
@@ -159,7 +159,7 @@ async fn the_same_change_by_another_writer_verifies_nothing() -> Result<()> {
                     same.options.post_commit = PostCommitPolicy::none();
                     same.proposal = proposal(change, &held, NOW_MS - earlier_ms);
                     same.commit().await?;
-                    others_commit_and_cut(held.location(), commits, Cut::ByAnotherTool).await
+                    others_commit_and_cut(held.location(), commits, Splitting::ByAnotherTool).await
                 })
             };
             let ended = commit_slowly(&held, change, stall, [before, Others::default()]).await;
@@ -198,7 +198,7 @@ async fn one_of_several_files_verifies_nothing() -> Result<()> {
     let location = Arc::clone(held.location());
     let before = Others::doing(async move {
         append_to(&open(&location).await?, "shared", PostCommitPolicy::none()).await?;
-        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
+        others_commit_and_cut(&location, 1, Splitting::ByAnotherTool).await
     });
     let ended = add_slowly(&held, &["shared", "ours"], [before, Others::default()]).await;
     let error = ended.expect_err("ours is in no version");
@@ -212,9 +212,9 @@ async fn one_of_several_files_verifies_nothing() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_commit_is_verified_by_files_that_were_removed_again() -> Result<()> {
     for (paths, cut) in [
-        (&["ours"][..], Cut::Nothing),
-        (&["ours", "ours too"], Cut::Nothing),
-        (&["ours"], Cut::ByAnotherTool),
+        (&["ours"][..], Splitting::Nothing),
+        (&["ours", "ours too"], Splitting::Nothing),
+        (&["ours"], Splitting::ByAnotherTool),
     ] {
         let (_table, held) = table().await?;
         let location = Arc::clone(held.location());
@@ -270,7 +270,7 @@ async fn a_change_that_others_change_again_is_not_known() -> Result<()> {
             metadata.configuration.remove("mine");
         }
         other.commit().await?;
-        others_commit_and_cut(&location, 1, Cut::ByAnotherTool).await
+        others_commit_and_cut(&location, 1, Splitting::ByAnotherTool).await
     });
     let ended = commit_slowly(&held, Change::Metadata, SHORT, [Others::default(), after]).await;
     let error = ended.expect_err("the property has gone");

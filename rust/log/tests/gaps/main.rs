@@ -13,7 +13,7 @@ use bytes::Bytes;
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
-use deltaic_log::committer::{Answer, Committer, Disk, FileSystem, Files, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Disk, FileSystem, Files, Outcome};
 use deltaic_log::history::history;
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
@@ -22,7 +22,7 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Conflict, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::own_commits::{
     a_new_table, an_append, append_to, commit_to, log_versions, without_maintenance,
@@ -36,7 +36,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
-use self::others::{Cut, DAY_MS, Others, StalledPut, open, others_commit_and_cut, wait};
+use self::others::{DAY_MS, Others, Splitting, StalledPut, open, others_commit_and_cut, wait};
 
 /// A table whose commits expire at once, a snapshot of version 1, and `behind` later commits.
 async fn table(behind: i64) -> Result<(TableBuilder, deltaic_log::Snapshot)> {
@@ -134,7 +134,7 @@ async fn the_commit_of_a_stale_writer_is_not_followed() -> Result<()> {
         for name in ["second", "third"] {
             table.commit(vec![add(name, None)]).await?;
         }
-        others_commit_and_cut(held.location(), 0, Cut::ByAnotherTool).await?;
+        others_commit_and_cut(held.location(), 0, Splitting::ByAnotherTool).await?;
         let stale = format!("{}\n", add("stale", None));
         table
             .put("_delta_log/00000000000000000002.json", stale.into_bytes())
@@ -181,11 +181,11 @@ struct CutWhileFollowed {
 }
 
 impl Committer for CutWhileFollowed {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         self.location.propose(version, commit)
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         Box::pin(async move {
             if version.as_i64() == 3 {
                 self.others.act().await?;
@@ -208,7 +208,7 @@ async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
         let location = Arc::clone(held.location());
         let cut = {
             let location = Arc::clone(&location);
-            async move { others_commit_and_cut(&location, 0, Cut::ByAnotherTool).await }
+            async move { others_commit_and_cut(&location, 0, Splitting::ByAnotherTool).await }
         };
         let committer = CutWhileFollowed {
             location,
@@ -229,7 +229,7 @@ async fn a_log_that_is_cut_while_it_is_followed_is_a_conflict() -> Result<()> {
 
 /// Post-commit maintenance opens the table again if files of its snapshot were cleaned up.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_checkpoint_is_written_by_who_remains_on_what_is_gone() -> Result<()> {
+async fn a_stale_writer_writes_no_checkpoint_of_a_deleted_version() -> Result<()> {
     let (table, _) = table(7).await?;
     let held = table.open().await?;
     write_checkpoint(&held, &CheckpointOptions::default()).await?;
@@ -260,7 +260,7 @@ async fn on_disk(retention: &str) -> Result<(TempDir, Arc<TableLocation>, Snapsh
 /// protocol: creation-of-new-log-entries.1
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_transaction_conflicts_once_the_commits_after_its_version_are_gone() -> Result<()> {
-    for cut in [Cut::ByUs { days: 40 }, Cut::ByAnotherTool] {
+    for cut in [Splitting::ByUs { days: 40 }, Splitting::ByAnotherTool] {
         let (_folder, location, held) = on_disk("interval 30 days").await?;
         others_commit_and_cut(&location, 3, cut).await?;
         let error = append_to(&held, "late", PostCommitPolicy::none()).await;
@@ -295,9 +295,9 @@ impl Files for StalledLink {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_stalls_until_its_version_is_cleaned_up_is_not_a_commit() -> Result<()> {
     for (cut, expected) in [
-        (Cut::ByAnotherTool, ErrorKind::CommitUnknown),
+        (Splitting::ByAnotherTool, ErrorKind::CommitUnknown),
         (
-            Cut::ByUs { days: 1 },
+            Splitting::ByUs { days: 1 },
             ErrorKind::CommitConflict(Conflict::ConcurrentWrite),
         ),
     ] {
@@ -369,9 +369,9 @@ async fn a_slow_commit_is_reported_only_if_readers_see_it() -> Result<()> {
             let (location, held) = (table.location(), table.open().await?);
             let others = {
                 let location = Arc::clone(&location);
-                Others::doing(
-                    async move { others_commit_and_cut(&location, commits, Cut::ByAnotherTool).await },
-                )
+                Others::doing(async move {
+                    others_commit_and_cut(&location, commits, Splitting::ByAnotherTool).await
+                })
             };
             let (before, after) = match is_before {
                 true => (others, Others::default()),
@@ -456,7 +456,7 @@ async fn an_application_is_not_done_by_a_commit_that_no_reader_sees() -> Result<
         let commit = format!("{}\n", json!({"txn": {"appId": "nightly", "version": 7}}));
         let path = LogPath::commit(Version::try_new(2)?);
         if is_lost {
-            others_commit_and_cut(&location, 2, Cut::ByAnotherTool).await?;
+            others_commit_and_cut(&location, 2, Splitting::ByAnotherTool).await?;
         }
         table.put(&path, commit.into_bytes()).await?;
         let mut transaction = commit_to(&held)?;
@@ -475,7 +475,7 @@ async fn an_application_is_not_done_by_a_commit_that_no_reader_sees() -> Result<
 
 /// Whether what a commit says of an application is seen by readers is not known if the log cannot be listed.
 #[tokio::test(start_paused = true)]
-async fn an_application_is_not_judged_by_a_log_that_cannot_be_listed() -> Result<()> {
+async fn an_application_is_not_decided_from_a_log_that_cannot_be_listed() -> Result<()> {
     let table = TableBuilder::with_properties(&json!({}), 1).await?;
     let held = table.open().await?;
     let commit = format!("{}\n", json!({"txn": {"appId": "nightly", "version": 7}}));

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::{CheckpointOptions, write_checkpoint};
 use deltaic_log::cleanup::clean_up;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::{Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::own_commits::append_to;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -30,7 +30,7 @@ pub(crate) async fn open(location: &Arc<TableLocation>) -> Result<Snapshot> {
 pub(crate) async fn others_commit_and_cut(
     location: &Arc<TableLocation>,
     commits: usize,
-    cut: Cut,
+    cut: Splitting,
 ) -> Result<()> {
     for number in 0..commits {
         let newest = open(location).await?;
@@ -39,8 +39,8 @@ pub(crate) async fn others_commit_and_cut(
     let newest = open(location).await?;
     write_checkpoint(&newest, &CheckpointOptions::default()).await?;
     match cut {
-        Cut::ByUs { days } => drop(clean_up(&newest, now_ms() + days * DAY_MS).await?),
-        Cut::ByAnotherTool => {
+        Splitting::ByUs { days } => drop(clean_up(&newest, now_ms() + days * DAY_MS).await?),
+        Splitting::ByAnotherTool => {
             for version in 0..newest.version().as_i64() {
                 let path = location.below(&format!("_delta_log/{version:020}.json"))?;
                 match location.store().delete(&path).await {
@@ -49,14 +49,14 @@ pub(crate) async fn others_commit_and_cut(
                 }
             }
         }
-        Cut::Nothing => {}
+        Splitting::Nothing => {}
     }
     Ok(())
 }
 
 /// Which tool deletes the commits before the checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum Splitting {
     /// So many days from now.
     ByUs { days: i64 },
     /// Only the commits go, whatever else a writer has in the folder.
@@ -99,7 +99,7 @@ pub(crate) struct StalledPut {
 }
 
 impl Committer for StalledPut {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(async move {
             self.before.act().await?;
             let outcome = self.location.propose(version, commit).await;
@@ -109,12 +109,12 @@ impl Committer for StalledPut {
         })
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.location.read_commit(version)
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the clock is paused: nothing waits")]
+#[expect(clippy::disallowed_methods, reason = "the test's clock is paused")]
 pub(crate) async fn wait(stall: Duration) {
     tokio::time::sleep(stall).await;
 }

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use deltaic_log::Snapshot;
-use deltaic_log::committer::{Answer, Committer, Outcome};
+use deltaic_log::committer::{BoxedFuture, Committer, Outcome};
 use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::own_commits::{an_append, append_to, commit_to};
 use deltaic_testkit::table_builder::{TableBuilder, add};
 use object_store::ObjectStoreExt;
 use serde_json::json;
 
-use super::others::{Cut, open, others_commit_and_cut};
+use super::others::{Splitting, open, others_commit_and_cut};
 
 /// A store that loses one response: the proposal is written, other writers continue and clean up, and a stale writer
 /// commits under the same name. Other writers win the proposals before.
@@ -31,7 +31,7 @@ struct LostResponse {
 }
 
 impl Committer for LostResponse {
-    fn propose(&self, version: Version, commit: Vec<u8>) -> Answer<'_, Outcome> {
+    fn propose(&self, version: Version, commit: Vec<u8>) -> BoxedFuture<'_, Outcome> {
         Box::pin(async move {
             let proposals = self.proposals.fetch_add(1, Ordering::Relaxed);
             if proposals < self.wins {
@@ -44,7 +44,7 @@ impl Committer for LostResponse {
             }
             let outcome = self.location.propose(version, commit).await?;
             assert_eq!(outcome, Outcome::Committed(version));
-            others_commit_and_cut(&self.location, 2, Cut::ByAnotherTool).await?;
+            others_commit_and_cut(&self.location, 2, Splitting::ByAnotherTool).await?;
             let path = self.location.below(&LogPath::commit(version))?;
             let stale = format!("{}\n", add("stale", None));
             let put = self.location.store().put(&path, stale.into()).await;
@@ -53,7 +53,7 @@ impl Committer for LostResponse {
         })
     }
 
-    fn read_commit(&self, version: Version) -> Answer<'_, Option<Bytes>> {
+    fn read_commit(&self, version: Version) -> BoxedFuture<'_, Option<Bytes>> {
         self.location.read_commit(version)
     }
 }

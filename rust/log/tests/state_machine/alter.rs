@@ -7,7 +7,7 @@ use deltaic_testkit::own_commits::without_maintenance;
 use super::change::Change;
 use super::machine::{Machine, WRITERS, number_of};
 use super::model::{State, Wish};
-use super::place::{Ended, Mishap};
+use super::table_location::{Ended, Mishap};
 
 impl Machine {
     /// A writer changes the table, possibly based on an old version.
@@ -61,12 +61,12 @@ impl Machine {
         let has_outlived = self.outlived[writer];
         // A repeated change is based on the newest version.
         let stands_on = if again { self.history.newest() } else { read };
-        self.judge_change(&ended, &wish, (read, stands_on), has_outlived)
+        self.check_change(&ended, &wish, (read, stands_on), has_outlived)
             .await?;
         self.go_on(writer, &ended).await
     }
 
-    async fn judge_change(
+    async fn check_change(
         &mut self,
         ended: &Ended<Result<Committed>>,
         wish: &Wish,

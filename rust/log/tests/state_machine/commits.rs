@@ -10,8 +10,8 @@ use serde_json::json;
 use super::clocks::DAY_MS;
 use super::machine::{Machine, WRITERS, number_of};
 use super::model::{State, Wish};
-use super::place::{Ended, Mishap};
-use super::vectors::{Kept, Uniter};
+use super::table_location::{Ended, Mishap};
+use super::vectors::{Uniter, VectorPlacement};
 use super::wish::{PARTITION, transaction};
 
 /// An attempted commit.
@@ -64,7 +64,7 @@ impl Machine {
             )
         });
         let has_outlived = self.outlived[writer];
-        self.judge(
+        self.check(
             &ended,
             Tried {
                 wish,
@@ -99,12 +99,12 @@ impl Machine {
     }
 
     /// Where the vectors of a commit are stored.
-    pub(crate) fn kept(&mut self) -> Kept {
-        [Kept::InLog, Kept::InFile][self.chance.below(2)]
+    pub(crate) fn kept(&mut self) -> VectorPlacement {
+        [VectorPlacement::InLog, VectorPlacement::InFile][self.chance.below(2)]
     }
 
     /// The merger of the commit's vectors with those of others; some writers have none.
-    pub(crate) fn uniter(&mut self, kept: Kept, state: &State) -> Option<Uniter> {
+    pub(crate) fn uniter(&mut self, kept: VectorPlacement, state: &State) -> Option<Uniter> {
         let uniter = Uniter {
             location: Arc::clone(&self.place.location),
             kept,
@@ -153,7 +153,7 @@ impl Machine {
     }
 
     /// Verifies the reported result; an existing commit becomes the model's next version.
-    pub(crate) async fn judge(&mut self, ended: &Ended<Result<Committed>>, tried: Tried) -> Result<()> {
+    pub(crate) async fn check(&mut self, ended: &Ended<Result<Committed>>, tried: Tried) -> Result<()> {
         let is_done = self.history.is_done(&tried.wish);
         let may_lose = self.history.may_lose(&tried.wish, tried.read);
         let landed = match tried.landed {
@@ -186,12 +186,12 @@ impl Machine {
                 );
                 self.tally.kept_up += usize::from(committed.post_commit.checkpoint.is_some());
             }
-            Some(Err(error)) => self.judge_failure(error, (ended.was_met, may_lose), landed, &tried),
+            Some(Err(error)) => self.check_failure(error, (ended.was_met, may_lose), landed, &tried),
         }
         self.compare_oldest().await
     }
 
-    fn judge_failure(
+    fn check_failure(
         &mut self,
         error: &Error,
         (was_met, may_lose): (bool, bool),

@@ -3,7 +3,7 @@
 use deltaic_protocol::{ErrorKind, Result};
 
 use super::machine::{Machine, WRITERS, number_of};
-use super::place::{Mishap, to_version};
+use super::table_location::{Mishap, to_version};
 
 impl Machine {
     /// Reads any version: the table as it was then, or the error that it was cleaned up.

@@ -16,7 +16,7 @@ use super::change::Blank;
 use super::clocks::{Clocks, DAY_MS};
 use super::model::{History, State, Version, Wish};
 use super::observed::{Look, features_of, seen};
-use super::place::{Medium, Mishap, Place, to_version};
+use super::table_location::{Medium, Mishap, Place, to_version};
 use super::tally::Tally;
 use super::trace::Trace;
 use super::wish::PARTITION;
@@ -256,7 +256,7 @@ impl Machine {
         self.compare_state(snapshot, has_outlived).await?;
         let mut warnings = snapshot.warnings().iter();
         assert!(
-            warnings.all(|warning| warning.contains("passed over")),
+            warnings.all(|warning| warning.contains("skipped")),
             "{:?}",
             snapshot.warnings()
         );
@@ -321,7 +321,7 @@ impl Machine {
         self.hold(writer).await
     }
 
-    /// The snapshot of a writer, opened if it holds none.
+    /// The snapshot of a writer, opened if it contains none.
     pub(crate) async fn hold(&mut self, writer: usize) -> Result<Snapshot> {
         if self.held[writer].is_none() {
             let newest = self.clocks.as_writer(writer, self.load(None)).await?;

@@ -17,8 +17,8 @@ mod machine;
 mod maintenance;
 mod model;
 mod observed;
-mod place;
 mod stall;
+mod table_location;
 mod tally;
 mod trace;
 mod vectors;
@@ -34,7 +34,7 @@ use deltaic_protocol::Result;
 use deltaic_testkit::test_seed::test_seed;
 
 use self::machine::Machine;
-use self::place::Medium;
+use self::table_location::Medium;
 use self::tally::Tally;
 
 /// Steps per table: minimum, and the maximum of further ones.
@@ -95,7 +95,7 @@ fn run(medium: Medium, steps: usize) -> Tally {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "how long a test takes is for its caller to say"
+    reason = "the environment sets the duration of the test"
 )]
 fn asked(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|asked| asked.parse().ok())

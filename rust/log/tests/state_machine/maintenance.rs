@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, HELD_BYTES, HintOutcome, write_checkpoint};
-use deltaic_log::checksum::keep_checksum;
+use deltaic_log::checksum::write_missing_checksum;
 use deltaic_log::cleanup::clean_up_now;
 use deltaic_log::compaction::compact;
 use deltaic_log::listing::Listing;
@@ -11,7 +11,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::location::TableLocation;
 
 use super::machine::{Machine, WRITERS, number_of};
-use super::place::{Ended, Mishap, to_version};
+use super::table_location::{Ended, Mishap, to_version};
 
 impl Machine {
     /// Verifies that an operation without mishaps succeeded.
@@ -109,7 +109,10 @@ impl Machine {
             .begin(format!("checksum of {}, {mishap:?}", number_of(&snapshot)));
         let ended = self
             .place
-            .run(mishap, keep_checksum(&snapshot, self.clocks.writer_ms(writer)))
+            .run(
+                mishap,
+                write_missing_checksum(&snapshot, self.clocks.writer_ms(writer)),
+            )
             .await;
         self.trace.end(&ended, |done| format!("{done:?}"));
         self.ends_well(&ended);

@@ -10,7 +10,7 @@ use deltaic_testkit::hold::HoldPoint;
 
 use super::commits::{Tried, described};
 use super::machine::{Machine, WRITERS, number_of};
-use super::place::{Ended, Held, Mishap};
+use super::table_location::{Ended, Held, Mishap};
 use super::wish::transaction;
 
 /// Maximum number of requests before a commit stalls: most make few.
@@ -78,7 +78,7 @@ impl Machine {
             is_stalled,
             landed,
         };
-        self.judge(&ended, tried).await?;
+        self.check(&ended, tried).await?;
         self.go_on(writer, &ended).await
     }
 

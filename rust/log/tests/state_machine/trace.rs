@@ -4,7 +4,7 @@ use std::io::Write;
 
 use deltaic_protocol::Result;
 
-use super::place::Ended;
+use super::table_location::Ended;
 
 /// Number of steps that are printed.
 const TOLD: usize = 40;

@@ -7,16 +7,16 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::{SharedFile, United, UnitedVector, Vectors, unite};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{
-    Bitmap, Descriptor, Place, VectorFile, name_of_file, parse_frame, z85,
+    Bitmap, Descriptor, VectorFile, VectorLocation, name_of_file, parse_frame, z85,
 };
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::new_id;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use object_store::ObjectStoreExt;
 
 /// Where a vector is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum VectorPlacement {
     InLog,
     /// After another vector of the same file.
     InFile,
@@ -26,7 +26,7 @@ pub(crate) enum Kept {
 pub(crate) async fn to_vector(
     location: &TableLocation,
     rows: &BTreeSet<u64>,
-    kept: Kept,
+    kept: VectorPlacement,
 ) -> Result<Option<Descriptor>> {
     if rows.is_empty() {
         return Ok(None);
@@ -35,9 +35,9 @@ pub(crate) async fn to_vector(
     write(location, &bitmap, kept).await.map(Some)
 }
 
-async fn write(location: &TableLocation, rows: &Bitmap, kept: Kept) -> Result<Descriptor> {
+async fn write(location: &TableLocation, rows: &Bitmap, kept: VectorPlacement) -> Result<Descriptor> {
     let cardinality = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-    if kept == Kept::InLog {
+    if kept == VectorPlacement::InLog {
         let bytes = rows.encode()?;
         return Ok(Descriptor {
             storage_type: "i".to_owned(),
@@ -68,8 +68,8 @@ async fn read(location: &TableLocation, vector: Option<&Descriptor>) -> Result<B
         return Ok(Bitmap::default());
     };
     match vector.validate()? {
-        Place::Inline(_) => Ok(vector.decode_inline()?.unwrap_or_default()),
-        Place::File(path) => {
+        VectorLocation::Inline(_) => Ok(vector.decode_inline()?.unwrap_or_default()),
+        VectorLocation::File(path) => {
             let file = location.read(&path).await;
             let file = file.map_err(|error| store_error(&error, &path))?;
             vector.decode(parse_frame(&file, vector)?)
@@ -98,7 +98,7 @@ pub(crate) async fn vectors_of(snapshot: &Snapshot) -> Result<BTreeMap<String, D
 /// Merges the vectors of files that two commits share.
 pub(crate) struct Uniter {
     pub(crate) location: Arc<TableLocation>,
-    pub(crate) kept: Kept,
+    pub(crate) kept: VectorPlacement,
     /// Number of rows of each file, including deleted ones.
     pub(crate) rows: BTreeMap<String, u64>,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{DecidedBy, Operation, SupportCheck, Transaction};
 use deltaic_protocol::actions::{Add, DomainMetadata, Remove};
-use deltaic_protocol::change::{Moment, change};
+use deltaic_protocol::change::{ChangeContext, change};
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::expr::{BoundPredicate, parse_predicate};
 use deltaic_protocol::features::{ensure_changeable, supports_for_writers};
@@ -13,7 +13,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::clock::{new_id, now_ms};
 
 use super::model::{File, Selection, State, Wish};
-use super::vectors::{Kept, to_vector, vectors_of};
+use super::vectors::{VectorPlacement, to_vector, vectors_of};
 
 /// The partition column of partitioned tables, as named in their files.
 pub(crate) const PARTITION: &str = "part";
@@ -23,7 +23,7 @@ pub(crate) async fn transaction<'a>(
     snapshot: &'a Snapshot,
     read: &State,
     wish: &Wish,
-    kept: Kept,
+    kept: VectorPlacement,
 ) -> Result<Transaction<'a>> {
     let operation = Operation::parse(wish.name).unwrap_or(Operation::AlterTable);
     let support_check: SupportCheck = match (&wish.change, wish.deletes.is_empty()) {
@@ -83,12 +83,12 @@ pub(crate) async fn transaction<'a>(
     }
     if let Some(wanted) = wish.change.as_ref().and_then(|change| change.as_table_change()) {
         let before = snapshot.configuration().clone();
-        let moment = &mut Moment {
+        let context = &mut ChangeContext {
             version: snapshot.version().next()?,
             timestamp_ms: now_ms(),
             new_id: &mut new_id,
         };
-        let actions = change(&before, &wanted, moment)?.actions_since(&before);
+        let actions = change(&before, &wanted, context)?.actions_since(&before);
         (proposal.protocol, proposal.metadata) = (actions.protocol, actions.metadata);
     }
     Ok(ours)

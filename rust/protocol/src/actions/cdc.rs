@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_its_schema_names_the_field() {
+    fn a_schema_violation_names_the_field() {
         for (from, to, field) in [
             ("\"size\":1213", "\"size\":\"1213\"", "cdc.size"),
             ("\"size\":1213,", "", "cdc"),

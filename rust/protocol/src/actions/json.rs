@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_the_schema_is_an_error() {
+    fn a_schema_violation_is_an_error() {
         for (from, to) in [
             ("\"size\":1", "\"size\":1.5"),
             ("\"size\":1", "\"size\":9223372036854775808"),

@@ -124,7 +124,7 @@ mod tests {
 
     /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
     #[test]
-    fn what_is_written_is_read_with_all_that_the_add_reported() -> Result<()> {
+    fn written_adds_are_read_with_all_their_fields() -> Result<()> {
         let vector = Descriptor {
             storage_type: "u".to_owned(),
             path_or_inline_dv: "ab^-aqEH.-t@S}K{vb[*k^".to_owned(),

@@ -55,7 +55,7 @@ pub(crate) fn set(table: &mut TableConfiguration, schema: &StructType, names: &[
 
 /// Verifies that a table can be clustered as its domain specifies: by columns with bounds that are not
 /// partition columns.
-pub(crate) fn ensure_sound(
+pub(crate) fn ensure_consistent(
     table: &TableConfiguration,
     schema: &StructType,
     mode: ColumnMappingMode,
@@ -99,7 +99,7 @@ fn in_the_way(column: &ColumnName, why: &str) -> Error {
         format!("the table cannot be clustered by {column}: {why}"),
     )
     .with("field", column.to_string())
-    .hint("choose a column of numbers, dates, times or texts")
+    .hint("choose a column of numbers, dates, timestamps or strings")
 }
 
 /// The names in the log of a path of nested struct fields.
@@ -150,7 +150,7 @@ mod tests {
         let schema = after.schema()?;
         let columns: Result<Vec<ColumnName>> = names.iter().map(|name| ColumnName::parse(name)).collect();
         set(&mut after, &schema, &columns?)?;
-        ensure_sound(&after, &schema, after.column_mapping()?)?;
+        ensure_consistent(&after, &schema, after.column_mapping()?)?;
         Ok(after)
     }
 

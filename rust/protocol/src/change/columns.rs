@@ -2,7 +2,7 @@
 //!
 //! Protocol: *Column Mapping*, *Type Widening*, *Schema Serialization Format*.
 
-use super::Moment;
+use super::ChangeContext;
 use super::depends::{Change, ensure_free};
 use crate::TableConfiguration;
 use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, Names, assign};
@@ -31,7 +31,7 @@ pub(super) fn add(
     field: &StructField,
     within: Option<&ColumnName>,
     place: &Place,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
     let mut schema = table.schema_copy()?;
     let mode = table.column_mapping()?;
@@ -54,20 +54,20 @@ pub(super) fn add(
         .ok_or_else(|| Error::internal("a struct that was found no longer exists"))?;
     ensure_new_field(field, fields, mode)?;
     insert(fields, field.clone(), place)?;
-    store(table, schema, mode, moment)
+    store(table, schema, mode, context)
 }
 
 /// Replaces the schema with a merged one that extends it.
-pub(super) fn take_in(
+pub(super) fn merge_schema(
     table: &mut TableConfiguration,
     merged: StructType,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
     let mode = table.column_mapping()?;
     let before = table.schema()?;
     ensure_new_ones(&before, &merged, mode)?;
     ensure_unasked(table, &before, &merged)?;
-    store(table, merged, mode, moment)
+    store(table, merged, mode, context)
 }
 
 /// Verifies that each field that is only in the new schema can be added.
@@ -121,7 +121,7 @@ fn store(
     table: &mut TableConfiguration,
     mut schema: StructType,
     mode: ColumnMappingMode,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
     if mode.is_mapped() {
         let mut highest = table.highest_column_id()?;
@@ -129,7 +129,7 @@ fn store(
         assign(
             &mut schema,
             &mut highest,
-            &mut Names::New(&mut *moment.new_id),
+            &mut Names::New(&mut *context.new_id),
             nested,
         );
         table.set_property(MAX_COLUMN_ID, highest.to_string());
@@ -252,7 +252,7 @@ fn ensure_mapped(table: &TableConfiguration, found: &Found, verb: &str) -> Resul
     let column = ColumnName::from_parts(found.field.clone()).to_string();
     Err(Error::new(
         ErrorKind::SchemaMismatch,
-        format!("{column} cannot be {verb}: the files of the table know it by this name"),
+        format!("{column} cannot be {verb}: the data files of the table contain it under this name"),
     )
     .with("field", column)
     .hint("set the property delta.columnMapping.mode to name first"))

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Moment;
-use super::sound::ensure_sound;
+use super::ChangeContext;
+use super::invariants::ensure_consistent;
 use crate::TableConfiguration;
 use crate::actions::{Metadata, Protocol};
 use crate::features::{ensure_changeable, needed_features};
@@ -27,21 +27,21 @@ use crate::{Error, ErrorKind, Result};
 ///
 /// ```
 /// use deltaic_protocol::Version;
-/// use deltaic_protocol::change::{Moment, created};
+/// use deltaic_protocol::change::{ChangeContext, created};
 /// let metadata = serde_json::from_str(
 ///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],"configuration":{},
 ///         "schemaString":"{\"type\":\"struct\",\"fields\":[{\"name\":\"my id\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}"}"#,
 /// )?;
 /// let mapped = [("delta.columnMapping.mode".to_owned(), "id".to_owned())].into();
-/// let mut moment = Moment { version: Version::ZERO, timestamp_ms: 0, new_id: &mut || "1".to_owned() };
-/// let table = created(metadata, &mapped, &mut moment)?;
+/// let mut context = ChangeContext { version: Version::ZERO, timestamp_ms: 0, new_id: &mut || "1".to_owned() };
+/// let table = created(metadata, &mapped, &mut context)?;
 /// assert!(table.metadata().schema_string.contains("col-1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn created(
     metadata: Metadata,
     properties: &BTreeMap<String, String>,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<TableConfiguration> {
     let plain = Protocol {
         min_reader_version: 1,
@@ -50,10 +50,10 @@ pub fn created(
         writer_features: None,
     };
     let empty = TableConfiguration::new(plain, metadata);
-    if moment.version != crate::Version::ZERO {
+    if context.version != crate::Version::ZERO {
         return Err(
             Error::new(ErrorKind::InvalidArgument, "a table begins with version 0")
-                .with("version", moment.version),
+                .with("version", context.version),
         );
     }
     let mut table = empty.clone();
@@ -65,9 +65,9 @@ pub fn created(
         list.iter_mut().for_each(|names| names.sort_unstable());
     }
     table.set_protocol(protocol);
-    property_change::follow(&empty, &mut table, moment)?;
+    property_change::follow(&empty, &mut table, context)?;
     ensure_names(&*table.schema()?, table.column_mapping()?)?;
-    ensure_sound(&table, &empty)?;
+    ensure_consistent(&table, &empty)?;
     ensure_changeable(&table)?;
     Ok(table)
 }
@@ -86,12 +86,12 @@ mod tests {
         let pairs = pairs
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let mut moment = Moment {
+        let mut context = ChangeContext {
             version: Version::ZERO,
             timestamp_ms: 7,
             new_id: &mut || "u".to_owned(),
         };
-        created(metadata, &pairs.collect(), &mut moment)
+        created(metadata, &pairs.collect(), &mut context)
     }
 
     const LONG: &str = r#"{"name":"a","type":"long","nullable":false,"metadata":{}}"#;
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_retained_here_is_refused_by_its_name() {
+    fn an_unsupported_property_is_refused_by_name() {
         let refused = |made: Result<TableConfiguration>| made.err().map(|error| error.kind());
         for made in [
             make(&LONG.replace("long", "quaternion"), &[]),

@@ -113,7 +113,7 @@ fn user_of(
 /// type would change.
 fn generated_from(schema: &StructType, path: &[String], change: Change) -> Option<(String, &'static str)> {
     let mut found = None;
-    let mut judge = |fields: &StructType, top: bool| {
+    let mut check = |fields: &StructType, top: bool| {
         for field in &fields.fields {
             let Some(expression) = field.generation_expression() else {
                 continue;
@@ -130,10 +130,10 @@ fn generated_from(schema: &StructType, path: &[String], change: Change) -> Optio
             }
         }
     };
-    judge(schema, true);
+    check(schema, true);
     schema.for_each_part(&mut |_, part| {
         if let DataType::Struct(fields) = part {
-            judge(fields, false);
+            check(fields, false);
         }
     });
     found

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_change_is_refused() {
+    fn an_invalid_change_is_refused() {
         let long = [Field::new("", ArrowType::Int64, true)];
         for text in [
             "",

@@ -9,16 +9,16 @@ mod created;
 mod depends;
 mod domains;
 mod from_json;
+mod invariants;
 mod preconditions;
 mod replaced;
-mod sound;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
+pub use crate::change_context::ChangeContext;
 pub use crate::if_absent::IfAbsent;
-pub use crate::moment::Moment;
 pub use created::created;
 pub use from_json::changes_from_json;
 pub use preconditions::{Precondition, preconditions};
@@ -113,7 +113,7 @@ pub enum TableChange {
 /// use deltaic_protocol::Version;
 /// use deltaic_protocol::TableConfiguration;
 /// use deltaic_protocol::actions::{Metadata, Protocol};
-/// use deltaic_protocol::change::{Moment, TableChange, change};
+/// use deltaic_protocol::change::{ChangeContext, TableChange, change};
 /// let protocol: Protocol = serde_json::from_str(r#"{"minReaderVersion":1,"minWriterVersion":2}"#)?;
 /// let metadata: Metadata = serde_json::from_str(
 ///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],"configuration":{},
@@ -121,8 +121,8 @@ pub enum TableChange {
 /// )?;
 /// let before = TableConfiguration::new(protocol, metadata);
 /// let positive = TableChange::AddConstraint { name: "positive".to_owned(), expression: "id > 0".to_owned() };
-/// let moment = &mut Moment { version: Version::try_new(3)?, timestamp_ms: 0, new_id: &mut || String::new() };
-/// let after = change(&before, &positive, moment)?;
+/// let context = &mut ChangeContext { version: Version::try_new(3)?, timestamp_ms: 0, new_id: &mut || String::new() };
+/// let after = change(&before, &positive, context)?;
 /// assert_eq!(after.metadata().property("delta.constraints.positive"), Some("id > 0"));
 /// assert_eq!((after.protocol().min_reader_version, after.protocol().min_writer_version), (1, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,7 +130,7 @@ pub enum TableChange {
 pub fn change(
     table: &TableConfiguration,
     change: &TableChange,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<TableConfiguration> {
     let schema = table.schema()?;
     ensure_changeable(table)?;
@@ -143,12 +143,12 @@ pub fn change(
         TableChange::SetName(name) => after.metadata_mut().name.clone_from(name),
         TableChange::SetDescription(text) => after.metadata_mut().description.clone_from(text),
         TableChange::AddFeature(name) => property_change::add_feature(&mut after, name)?,
-        TableChange::DropFeature(name, traces) => after = drop_feature(table, name, *traces, moment)?,
+        TableChange::DropFeature(name, traces) => after = drop_feature(table, name, *traces, context)?,
         TableChange::Upgrade(reader, writer) => {
             after.set_protocol(upgraded(table.protocol(), *reader, *writer)?)
         }
         TableChange::AddColumn { field, within, place } => {
-            columns::add(&mut after, field, within.as_ref(), place, moment)?;
+            columns::add(&mut after, field, within.as_ref(), place, context)?;
         }
         TableChange::RenameColumn(column, to) => columns::rename(&mut after, column, to)?,
         TableChange::DropColumn(column) => columns::drop(&mut after, column)?,
@@ -179,7 +179,7 @@ pub fn change(
         TableChange::RemoveDomain(domain) => domains::remove(&mut after, domain)?,
         TableChange::MergeSchema(data) => {
             let wider = columns::widening_of(table)?;
-            columns::take_in(&mut after, merged(&schema, data, wider)?, moment)?;
+            columns::merge_schema(&mut after, merged(&schema, data, wider)?, context)?;
         }
     }
     // Newly used features are added to the protocol; features that were already used are left unchanged.
@@ -187,7 +187,7 @@ pub fn change(
     let mut new = needed_features(after.metadata(), &*after.schema()?);
     new.retain(|name| !before.contains(name));
     after.require(&new)?;
-    property_change::follow(table, &mut after, moment)?;
-    sound::ensure_sound(&after, table)?;
+    property_change::follow(table, &mut after, context)?;
+    invariants::ensure_consistent(&after, table)?;
     Ok(after)
 }

@@ -3,7 +3,7 @@
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*, *Row Tracking*, *Iceberg
 //! Compatibility V1* and *V2*.
 
-use super::sound::ensure_sound;
+use super::invariants::ensure_consistent;
 use crate::TableConfiguration;
 use crate::features::{ensure_changeable, names_in, with_features};
 use crate::iceberg_compat::IcebergCompat;
@@ -48,7 +48,7 @@ pub fn replaced(before: &TableConfiguration, new: TableConfiguration) -> Result<
             }
         }
     }
-    ensure_sound(&after, before)?;
+    ensure_consistent(&after, before)?;
     ensure_partitions_stay(before, &after)?;
     Ok(after)
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_history_hangs_on_stays() -> Result<()> {
+    fn files_that_the_history_needs_are_not_deleted() -> Result<()> {
         let on = ("delta.enableInCommitTimestamps", "true");
         let since = [on, (ENABLEMENT_VERSION, "3"), (ENABLEMENT_TIMESTAMP, "9")];
         let features = ["domainMetadata", "inCommitTimestamp", "rowTracking"];
@@ -138,7 +138,7 @@ mod tests {
 
     /// protocol: append-only-tables.3
     #[test]
-    fn a_table_that_only_takes_rows_is_not_replaced() {
+    fn an_append_only_table_cannot_be_replaced() {
         let before = table(protocol(1, 2, &[]), &[("delta.appendOnly", "true")], "old");
         let error = replaced(&before, table(protocol(1, 2, &[]), &[], "new")).err();
         assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::SchemaMismatch));

@@ -123,7 +123,7 @@ impl FileSizeHistogram {
             .sorted_bin_boundaries
             .is_sorted_by(|left, right| left < right)
         {
-            return Err(corrupt(BOUNDARIES, "the bins of a histogram must rise"));
+            return Err(corrupt(BOUNDARIES, "the bins of a histogram must ascend"));
         }
         let bins = self.sorted_bin_boundaries.len();
         for (field, values) in [

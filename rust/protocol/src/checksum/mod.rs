@@ -114,7 +114,7 @@ impl VersionChecksum {
         })?;
         deserializer.end().map_err(|error| {
             unreadable(format!(
-                "the version checksum holds more than one object: {error}"
+                "the version checksum contains more than one object: {error}"
             ))
         })?;
         let text = std::str::from_utf8(bytes).unwrap_or_default();

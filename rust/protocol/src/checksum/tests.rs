@@ -169,7 +169,7 @@ fn every_field_is_compared_and_named() -> Result<()> {
         ),
         (
             |log| log.txns.clear(),
-            "setTransactions has \"loader\", which the log has not",
+            "setTransactions has \"loader\", which the log does not contain",
         ),
         (
             |log| log.txns.iter_mut().for_each(|txn| txn.version = 4),
@@ -187,7 +187,7 @@ fn every_field_is_compared_and_named() -> Result<()> {
         ),
         (
             |log| log.domains.clear(),
-            "domainMetadata has \"mine\", which the log has not",
+            "domainMetadata has \"mine\", which the log does not contain",
         ),
         (
             |log| {
@@ -213,11 +213,11 @@ fn every_field_is_compared_and_named() -> Result<()> {
                     .iter_mut()
                     .for_each(|add| add.size = add.size.saturating_mul(8))
             },
-            "fileSizeHistogram is not that of the log's files",
+            "fileSizeHistogram differs from that of the log's files",
         ),
         (
             |log| log.files.truncate(1),
-            "allFiles has \"b\", which the log has not",
+            "allFiles has \"b\", which the log does not contain",
         ),
         (
             |log| log.files.truncate(1),
@@ -307,7 +307,7 @@ fn a_checksum_of_another_commit_states_only_that() -> Result<()> {
 }
 
 #[test]
-fn what_may_be_gone_or_unknown_is_not_a_disagreement() -> Result<()> {
+fn expired_or_unknown_actions_are_no_disagreement() -> Result<()> {
     let checksum = parse(&whole())?;
     let mut log = Log::of(checksum.clone()).ok_or_else(missing)?;
     log.in_commit_timestamp = None;

@@ -32,7 +32,7 @@ impl fmt::Display for Disagreement {
 struct Found(Vec<Disagreement>);
 
 impl Found {
-    fn say(&mut self, field: &'static str, message: impl Into<String>) {
+    fn report(&mut self, field: &'static str, message: impl Into<String>) {
         self.0.push(Disagreement {
             field,
             message: message.into(),
@@ -41,7 +41,7 @@ impl Found {
 
     fn compare<T: PartialEq + fmt::Display>(&mut self, field: &'static str, checksum: T, log: T) {
         if checksum != log {
-            self.say(field, format!("{field} is {checksum}, and the log has {log}"));
+            self.report(field, format!("{field} is {checksum}, and the log has {log}"));
         }
     }
 }
@@ -57,7 +57,7 @@ impl VersionChecksum {
         if let (Some(ours), Some(logs)) = (self.txn_id.as_deref(), state.txn_id)
             && ours != logs
         {
-            found.say(
+            found.report(
                 "txnId",
                 format!("txnId is {ours:?}, and the commit's is {logs:?}: the checksum is of another commit"),
             );
@@ -91,9 +91,9 @@ impl VersionChecksum {
         match (self.in_commit_timestamp, state.in_commit_timestamp) {
             (Some(ours), Some(logs)) => found.compare(FIELD, ours, logs),
             (None, Some(logs)) if enabled => {
-                found.say(FIELD, format!("{FIELD} is absent, and the log has {logs}"));
+                found.report(FIELD, format!("{FIELD} is absent, and the log has {logs}"));
             }
-            (Some(ours), None) if !enabled => found.say(
+            (Some(ours), None) if !enabled => found.report(
                 FIELD,
                 format!("{FIELD} is {ours}, and the log has no in-commit timestamps"),
             ),
@@ -147,9 +147,9 @@ impl VersionChecksum {
             }
         });
         if sizes != self.file_size_histogram {
-            found.say(
+            found.report(
                 "fileSizeHistogram",
-                "fileSizeHistogram is not that of the log's files",
+                "fileSizeHistogram differs from that of the log's files",
             );
         }
         if let Some(number) = self.num_deleted_records {
@@ -161,7 +161,7 @@ impl VersionChecksum {
         if let Some(histogram) = &self.deleted_record_counts_histogram
             && *histogram != deletions
         {
-            found.say(
+            found.report(
                 "deletedRecordCountsHistogramOpt",
                 format!(
                     "deletedRecordCountsHistogramOpt is {:?}, and the log has {:?}",
@@ -172,19 +172,19 @@ impl VersionChecksum {
         let mut absent = files.unwrap_or_default().iter().zip(&present);
         if let Some((gone, _)) = absent.find(|(_, present)| !**present) {
             let path = &gone.path;
-            found.say(
+            found.report(
                 "allFiles",
-                format!("allFiles has {path:?}, which the log has not"),
+                format!("allFiles has {path:?}, which the log does not contain"),
             );
         }
         if unlisted > 0 {
-            found.say(
+            found.report(
                 "allFiles",
                 format!("allFiles lacks {unlisted} files that the log has"),
             );
         }
         if let Some(path) = differing {
-            found.say(
+            found.report(
                 "allFiles",
                 format!("allFiles disagrees with the log about {path:?}"),
             );
@@ -220,7 +220,7 @@ fn compare_txns(txns: &[Txn], state: &StateSummary<'_>, found: &mut Found) {
     for (application, txn) in &ours {
         match logs.get(application) {
             Some(known) if known == txn => {}
-            Some(known) => found.say(
+            Some(known) => found.report(
                 FIELD,
                 format!(
                     "{FIELD} has {application:?} at {}, and the log at {}",
@@ -229,15 +229,15 @@ fn compare_txns(txns: &[Txn], state: &StateSummary<'_>, found: &mut Found) {
                 ),
             ),
             None if may_be_gone => {}
-            None => found.say(
+            None => found.report(
                 FIELD,
-                format!("{FIELD} has {application:?}, which the log has not"),
+                format!("{FIELD} has {application:?}, which the log does not contain"),
             ),
         }
     }
     for application in logs.keys() {
         if !ours.contains_key(application) && !may_be_gone {
-            found.say(FIELD, format!("{FIELD} lacks {application:?}, which the log has"));
+            found.report(FIELD, format!("{FIELD} lacks {application:?}, which the log has"));
         }
     }
 }
@@ -261,8 +261,11 @@ fn compare_domains(ours: &[DomainMetadata], logs: &[DomainMetadata], found: &mut
     let (ours, logs) = (by_name(ours), by_name(logs));
     for (name, configuration) in &ours {
         match logs.get(name) {
-            None => found.say(FIELD, format!("{FIELD} has {name:?}, which the log has not")),
-            Some(known) if known != configuration => found.say(
+            None => found.report(
+                FIELD,
+                format!("{FIELD} has {name:?}, which the log does not contain"),
+            ),
+            Some(known) if known != configuration => found.report(
                 FIELD,
                 format!("{FIELD} has another configuration of {name:?} than the log"),
             ),
@@ -270,7 +273,7 @@ fn compare_domains(ours: &[DomainMetadata], logs: &[DomainMetadata], found: &mut
         }
     }
     for name in logs.keys().filter(|name| !ours.contains_key(*name)) {
-        found.say(FIELD, format!("{FIELD} lacks {name:?}, which the log has"));
+        found.report(FIELD, format!("{FIELD} lacks {name:?}, which the log has"));
     }
 }
 
@@ -294,7 +297,7 @@ fn compare_metadata(ours: &Metadata, logs: &Metadata, found: &mut Found) {
         ("createdTime", ours.created_time == logs.created_time),
     ] {
         if !same {
-            found.say(FIELD, format!("{FIELD} has another {part} than the log"));
+            found.report(FIELD, format!("{FIELD} has another {part} than the log"));
         }
     }
 }

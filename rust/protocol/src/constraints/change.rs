@@ -128,7 +128,7 @@ mod tests {
 
     /// protocol: check-constraints.3
     #[test]
-    fn what_cannot_be_checked_is_not_promised() -> Result<()> {
+    fn unverifiable_constraints_are_refused() -> Result<()> {
         let (mut table, schema) = table(3)?;
         add(&mut table, &schema, "taken", "id > 0")?;
         let before = table.clone();

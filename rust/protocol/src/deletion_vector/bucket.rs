@@ -51,10 +51,10 @@ pub(super) fn take_bitmap(bytes: &mut Bytes<'_>) -> Result<RoaringBitmap, String
     if touch {
         return from_containers(start);
     }
-    let (judged, _) = start
+    let (checked, _) = start
         .split_at_checked(start.len() - rest.len())
         .unwrap_or_default();
-    RoaringBitmap::deserialize_from(judged).map_err(|error| format!("it cannot be decoded: {error}"))
+    RoaringBitmap::deserialize_from(checked).map_err(|error| format!("it cannot be decoded: {error}"))
 }
 
 /// Adjacent runs could have been one, and the decoder rejects them although the format allows them.
@@ -129,7 +129,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
         } else {
             Container::Bitset(bytes.take(BITSET, "the bits of a container")?.as_chunks().0)
         };
-        let found = container.judge()?;
+        let found = container.validate()?;
         if found != cardinality {
             return Err(format!(
                 "a container claims {cardinality} values, but has {found}"
@@ -142,7 +142,7 @@ fn walk<'a>(start: &'a [u8], mut visit: impl FnMut(u16, Container<'a>)) -> Resul
 
 impl Container<'_> {
     /// Validates a container and returns its cardinality.
-    fn judge(&self) -> Result<u32, String> {
+    fn validate(&self) -> Result<u32, String> {
         match self {
             Self::Array(values) => {
                 if !values.is_sorted_by(|left, right| u16::from_le_bytes(*left) < u16::from_le_bytes(*right))

@@ -4,7 +4,7 @@
 
 use super::bitmap::damaged;
 use super::descriptor::{Descriptor, RESTORE};
-use super::place::Place;
+use super::location::VectorLocation;
 use super::{Bitmap, z85};
 use crate::{Error, ErrorKind, Result};
 
@@ -16,22 +16,22 @@ impl Descriptor {
     ///
     /// Returns `CorruptLog`, or `PathEscape` if a prefix points outside of the table; both with the
     /// field.
-    pub fn validate(&self) -> Result<Place<'_>> {
+    pub fn validate(&self) -> Result<VectorLocation<'_>> {
         self.size()?;
-        let place = Place::of(self)?;
+        let place = VectorLocation::of(self)?;
         if self.cardinality < 0 {
             let what = format!("its cardinality is {}", self.cardinality);
             return Err(self.wrong("deletionVector.cardinality", what));
         }
         match &place {
-            Place::Inline(text) => {
+            VectorLocation::Inline(text) => {
                 if let Some(offset) = self.offset {
                     let what = format!("it is inline, but has the offset {offset}");
                     return Err(self.wrong("deletionVector.offset", what));
                 }
                 self.inline_bytes(text)?;
             }
-            Place::File(_) => {
+            VectorLocation::File(_) => {
                 self.bytes_in_file()?;
             }
         }
@@ -54,7 +54,7 @@ impl Descriptor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode_inline(&self) -> Result<Option<Bitmap>> {
-        let Place::Inline(text) = self.validate()? else {
+        let VectorLocation::Inline(text) = self.validate()? else {
             return Ok(None);
         };
         let bytes = self.inline_bytes(text)?;

@@ -12,14 +12,14 @@ mod bytes;
 mod decode;
 mod descriptor;
 mod file;
-mod place;
+mod location;
 mod ranges;
 pub mod z85;
 
 pub use bitmap::Bitmap;
 pub use descriptor::{Descriptor, DescriptorText};
 pub use file::{VectorFile, check_version, parse_frame, unframe};
-pub use place::{Place, name_of_file};
+pub use location::{VectorLocation, name_of_file};
 
 #[cfg(test)]
 mod tests;

@@ -59,7 +59,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, String> {
     let (groups, rest) = text.as_bytes().as_chunks::<5>();
     if !rest.is_empty() {
         return Err(format!(
-            "a Z85 text has a multiple of 5 characters, and this has {} bytes",
+            "the length of a Z85 string must be a multiple of 5, but this one has {} bytes",
             text.len()
         ));
     }
@@ -96,7 +96,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, String> {
 pub fn decode_sized(text: &str, size: usize) -> Result<Vec<u8>, String> {
     let mut bytes = decode(text)?;
     if size.div_ceil(4) != bytes.len() / 4 {
-        return Err(format!("its Z85 text holds {} bytes, not {size}", bytes.len()));
+        return Err(format!("its Z85 text contains {} bytes, not {size}", bytes.len()));
     }
     bytes.truncate(size);
     Ok(bytes)

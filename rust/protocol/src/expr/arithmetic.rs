@@ -21,7 +21,9 @@ pub(super) fn compute(op: Arithmetic, left: &Known, right: &Known) -> Result<Kno
     }
     let mismatch = || {
         let (left, right) = (left.data_type, right.data_type);
-        Failure::Invalid(format!("the types {left} and {right} cannot be joined by {op}"))
+        Failure::Invalid(format!(
+            "the types {left} and {right} cannot be combined with {op}"
+        ))
     };
     let number = |data_type| is_numeric(data_type) || data_type == PrimitiveType::Void;
     let (left, right) = match (left.data_type, right.data_type) {

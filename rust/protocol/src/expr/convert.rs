@@ -28,7 +28,7 @@ pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Fai
             });
         }
         "now" | "today" | "tomorrow" | "yesterday" => {
-            return unsupported(format!("the {to} {special:?} hangs on the clock and"));
+            return unsupported(format!("the {to} {special:?} depends on the current time and"));
         }
         _ => {}
     }

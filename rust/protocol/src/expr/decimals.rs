@@ -58,7 +58,8 @@ pub(super) fn decimals(op: Arithmetic, left: &Known, right: &Known) -> Result<Kn
         return by_zero();
     }
     let common = s1.max(s2);
-    let too_long = || Failure::Unsupported("a quotient of so many digits is not implemented and".to_owned());
+    let too_long =
+        || Failure::Unsupported("this quotient has more digits than deltaic implements and".to_owned());
     let result = || {
         let (x, y) = (scaled(a, common - s1)?, scaled(b, common - s2)?);
         Some(match op {

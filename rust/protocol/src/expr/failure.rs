@@ -1,6 +1,6 @@
 //! Why a conversion or a calculation of constants failed.
 
-use super::place::{Source, Span};
+use super::span::{Source, Span};
 use crate::{Error, ErrorKind};
 
 /// Why a cast failed.

@@ -46,5 +46,5 @@ impl Known {
 }
 
 pub(super) fn by_zero<T>() -> Result<T, Failure> {
-    invalid("a number is divided by zero")
+    invalid("division by zero")
 }

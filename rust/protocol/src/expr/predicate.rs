@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::place::Span;
+use super::span::Span;
 use super::{Comparison, Scalar};
 use crate::schema::PrimitiveType;
 

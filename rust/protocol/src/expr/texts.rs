@@ -85,7 +85,7 @@ pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure
                 Err(NoTime::Malformed) => return Err(malformed()),
                 Err(NoTime::Zone) => {
                     return unsupported(format!(
-                        "{text:?} has a zone that is not known, or not for its year,"
+                        "{text:?} has a time zone that is unknown, or unknown for its year,"
                     ));
                 }
             }
@@ -119,7 +119,9 @@ pub(super) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
         Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(_) => {
-                return unsupported("bytes that are not UTF-8 as a text are not implemented in predicates");
+                return unsupported(
+                    "casting binary that is not UTF-8 to a string is not implemented in predicates",
+                );
             }
         },
         other => match integer(other) {

@@ -169,7 +169,7 @@ mod tests {
 
     /// protocol: deletion-vectors.1, deletion-vectors.2, v2-checkpoint-table-feature.1, vacuum-protocol-check.1
     #[test]
-    fn what_binds_readers_is_listed_on_both_sides() {
+    fn reader_features_are_listed_for_writers_too() {
         for name in [
             "deletionVectors",
             "v2Checkpoint",

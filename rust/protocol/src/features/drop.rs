@@ -12,8 +12,8 @@ use super::upgrade::{known, legacy_reader, listed, names_in, versions_for, with_
 use super::use_in_table::is_true;
 use crate::TableConfiguration;
 use crate::actions::Protocol;
+use crate::change_context::ChangeContext;
 use crate::error::nearest;
-use crate::moment::Moment;
 use crate::properties::{documented, integer};
 use crate::{Error, ErrorKind, Result};
 
@@ -42,7 +42,7 @@ pub fn drop_feature(
     table: &TableConfiguration,
     name: &str,
     traces: Traces,
-    moment: &Moment<'_>,
+    context: &ChangeContext<'_>,
 ) -> Result<TableConfiguration> {
     let schema = table.schema()?;
     let names = names_in(table.protocol());
@@ -90,7 +90,7 @@ pub fn drop_feature(
     if drop.protects_history && traces == Traces::InHistory {
         after.set_protocol(with_features(after.protocol(), &["checkpointProtection"])?);
         let before = integer(table.metadata(), PROTECTED_BEFORE)?.unwrap_or(0);
-        after.set_property(PROTECTED_BEFORE, before.max(moment.version.as_i64()).to_string());
+        after.set_property(PROTECTED_BEFORE, before.max(context.version.as_i64()).to_string());
     }
     Ok(after)
 }

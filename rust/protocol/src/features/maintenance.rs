@@ -4,7 +4,7 @@
 //! Tables*.
 
 use super::row::{Support, Verb};
-use super::support::{LogTail, ensure_openable, refuse, unknown_version};
+use super::support::{CatalogTail, ensure_openable, refuse, unknown_version};
 use super::table::feature;
 use crate::{Error, ErrorKind, Result, TableConfiguration};
 
@@ -35,14 +35,14 @@ pub enum Maintenance {
 /// )?;
 /// let metadata: Metadata = serde_json::from_str(r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[]}"#)?;
 /// let table = TableConfiguration::new(protocol, metadata);
-/// let judged = ensure_maintainable(&table, Maintenance::MetadataCleanup);
-/// assert!(judged.is_err_and(|error| error.to_string().contains("fromTheFuture")));
+/// let checked = ensure_maintainable(&table, Maintenance::MetadataCleanup);
+/// assert!(checked.is_err_and(|error| error.to_string().contains("fromTheFuture")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn ensure_maintainable(table: &TableConfiguration, what: Maintenance) -> Result<()> {
     let protocol = table.protocol();
     // A caller with a snapshot was given the tail of the log if the table needs one.
-    ensure_openable(table, LogTail::Given)?;
+    ensure_openable(table, CatalogTail::Given)?;
     if !(1..=7).contains(&protocol.min_writer_version) {
         return Err(unknown_version("writer", protocol.min_writer_version));
     }
@@ -74,20 +74,20 @@ mod tests {
     use crate::actions::Protocol;
     use crate::samples::{metadata, protocol};
 
-    fn judged(protocol: &Protocol, what: Maintenance) -> Result<()> {
+    fn checked(protocol: &Protocol, what: Maintenance) -> Result<()> {
         ensure_maintainable(&TableConfiguration::new(protocol.clone(), metadata(&[])), what)
     }
 
     /// protocol: catalog:maintenance-operations-on-catalog-managed-tables.2, beyond:unknown.1
     #[test]
-    fn what_is_not_known_or_not_ours_is_refused_by_name() {
+    fn unknown_properties_are_refused_by_name() {
         let all = [
             Maintenance::VersionChecksum,
             Maintenance::LogCompaction,
             Maintenance::MetadataCleanup,
         ];
         for what in all {
-            assert!(judged(&protocol(1, 2, &[]), what).is_ok());
+            assert!(checked(&protocol(1, 2, &[]), what).is_ok());
             let known = [
                 "rowTracking",
                 "domainMetadata",
@@ -95,18 +95,18 @@ mod tests {
                 "checkpointProtection",
                 "deletionVectors",
             ];
-            assert!(judged(&protocol(1, 7, &known), what).is_ok());
+            assert!(checked(&protocol(1, 7, &known), what).is_ok());
             for name in [
                 "fromTheFuture",
                 "redirectWriterOnly-preview",
                 "managedCommit-preview",
             ] {
-                let error = judged(&protocol(1, 7, &[name]), what).expect_err(name);
+                let error = checked(&protocol(1, 7, &[name]), what).expect_err(name);
                 assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
                 assert!(error.to_string().contains(name), "{error}");
             }
-            assert!(judged(&protocol(1, 8, &[]), what).is_err());
-            let managed = judged(&protocol(3, 7, &["catalogManaged"]), what);
+            assert!(checked(&protocol(1, 8, &[]), what).is_err());
+            let managed = checked(&protocol(3, 7, &["catalogManaged"]), what);
             assert_eq!(managed.is_err(), what == Maintenance::MetadataCleanup, "{what:?}");
         }
     }

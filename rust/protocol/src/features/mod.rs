@@ -24,8 +24,8 @@ pub use page::features_page;
 pub use removal::{ensure_removable, ensure_vectors_writable};
 pub use row::{CompatibleIf, Feature, Kind, Support, Verb, VerbSupport};
 pub use support::{
-    LogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable, ensure_readable,
-    supports_for_writers,
+    CatalogTail, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable,
+    ensure_readable, supports_for_writers,
 };
 pub use table::{FEATURES, feature};
 pub(crate) use upgrade::names_in;

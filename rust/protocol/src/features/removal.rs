@@ -89,7 +89,7 @@ mod tests {
 
     /// protocol: append-only-tables.3, append-only-tables.4
     #[test]
-    fn no_row_goes_from_a_table_that_is_append_only() {
+    fn no_row_is_deleted_from_an_append_only_table() {
         for (properties, refused) in [
             (json!({}), None),
             (json!({"delta.appendOnly": "false"}), None),
@@ -103,8 +103,8 @@ mod tests {
             ),
         ] {
             let table = TableConfiguration::new(plain(), metadata(properties));
-            let judged = ensure_removable(&table);
-            assert_eq!(judged.map_err(|error| error.kind()).err(), refused, "{table:?}");
+            let checked = ensure_removable(&table);
+            assert_eq!(checked.map_err(|error| error.kind()).err(), refused, "{table:?}");
         }
     }
 
@@ -127,8 +127,8 @@ mod tests {
             ),
         ] {
             let table = TableConfiguration::new(protocol, metadata(properties));
-            let judged = ensure_vectors_writable(&table);
-            assert_eq!(judged.map_err(|error| error.kind()).err(), refused, "{table:?}");
+            let checked = ensure_vectors_writable(&table);
+            assert_eq!(checked.map_err(|error| error.kind()).err(), refused, "{table:?}");
         }
     }
 }

@@ -100,9 +100,9 @@ pub struct Feature {
     /// Support for tables with the feature.
     pub support: VerbSupport,
     /// Whether a table that supports the feature also uses it.
-    pub active: Use,
+    pub active: IsUsed,
     /// Whether a table uses the feature in another way than by its property, so that its protocol must support it.
-    pub needed: Use,
+    pub needed: IsUsed,
     /// The properties that a winning commit may change although others that did not read the change commit after it.
     pub compatible: &'static [(&'static str, CompatibleIf)],
     /// Whether the catalog alone decides who cleans up the log.
@@ -112,7 +112,7 @@ pub struct Feature {
 }
 
 /// Whether metadata and schema use a feature.
-type Use = fn(&Metadata, &StructType) -> bool;
+type IsUsed = fn(&Metadata, &StructType) -> bool;
 
 impl Feature {
     /// Support for a verb.
@@ -154,11 +154,11 @@ impl Feature {
         Self { excludes, ..self }
     }
 
-    pub(super) const fn active(self, active: Use) -> Self {
+    pub(super) const fn active(self, active: IsUsed) -> Self {
         Self { active, ..self }
     }
 
-    pub(super) const fn needed(self, needed: Use) -> Self {
+    pub(super) const fn needed(self, needed: IsUsed) -> Self {
         Self { needed, ..self }
     }
 
@@ -241,7 +241,7 @@ pub(super) const fn writer(name: &'static str, legacy_writer: i32, append: Suppo
 
 /// A feature that restricts the rows that are written: constraints, defaults, generated values. Rows may be removed
 /// without evaluating it.
-pub(super) const fn row_rule(name: &'static str, legacy_writer: i32, used: Use) -> Feature {
+pub(super) const fn row_rule(name: &'static str, legacy_writer: i32, used: IsUsed) -> Feature {
     let feature = writer(name, legacy_writer, WHILE_INACTIVE);
     let support = VerbSupport {
         remove: FULL,

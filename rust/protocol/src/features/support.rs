@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result, TableConfiguration};
 
 /// Whether the catalog of a table provided its newest commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogTail {
+pub enum CatalogTail {
     /// Only the files listed in `_delta_log` are known.
     Absent,
     /// The catalog reported which commits follow the published ones.
@@ -25,7 +25,7 @@ pub enum LogTail {
 ///
 /// Returns `UnsupportedFeature` with what is unknown or unsupported, as spelled by the table;
 /// `CorruptLog` if the protocol action contradicts itself.
-pub fn ensure_openable(table: &TableConfiguration, tail: LogTail) -> Result<()> {
+pub fn ensure_openable(table: &TableConfiguration, tail: CatalogTail) -> Result<()> {
     let names = binding_readers(table.protocol())?;
     // What the protocol requires is reported before a schema that cannot be parsed.
     let schema = table.schema().unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn ensure_openable(table: &TableConfiguration, tail: LogTail) -> Result<()> 
     refused.retain(|name| !needs_tail(&name));
     refuse(&refused, "open")?;
     match names.iter().find(needs_tail) {
-        Some(name) if tail == LogTail::Absent => Err(Error::new(
+        Some(name) if tail == CatalogTail::Absent => Err(Error::new(
             ErrorKind::UnsupportedFeature,
             format!("the table has the feature {name}: only its catalog knows which commits are in it"),
         )
@@ -251,7 +251,7 @@ pub(super) fn unknown_version(side: &str, version: i32) -> Error {
         format!("the table needs {side} version {version}, which is not known"),
     )
     .with("feature", format!("{side} version {version}"))
-    .hint("a newer deltaic may know it")
+    .hint("a newer deltaic may support it")
 }
 
 pub(super) fn refuse(names: &[&str], verb: &str) -> Result<()> {

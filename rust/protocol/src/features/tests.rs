@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    FEATURES, LogTail, Support, ensure_appendable, ensure_changeable, ensure_checkpointable, ensure_openable,
-    ensure_readable, ensure_removable,
+    CatalogTail, FEATURES, Support, ensure_appendable, ensure_changeable, ensure_checkpointable,
+    ensure_openable, ensure_readable, ensure_removable,
 };
 use crate::actions::{Metadata, Protocol};
 use crate::samples::{self, protocol};
@@ -73,7 +73,7 @@ fn a_log_is_followed_for_more_features_than_rows_are_read() -> Result<()> {
     let open = |protocol: &Protocol| {
         refused(ensure_openable(
             &samples::table(protocol, &plain),
-            LogTail::Absent,
+            CatalogTail::Absent,
         ))
     };
     for row in FEATURES.iter().filter(|row| row.support.open == Support::Full) {
@@ -143,7 +143,7 @@ fn a_table_without_a_schema_has_a_log_and_no_rows() -> Result<()> {
     let metadata = metadata("", &[]);
     let plain = protocol(1, 2, &[]);
     assert_eq!(metadata.schema()?, StructType::default());
-    ensure_openable(&samples::table(&plain, &metadata), LogTail::Absent)?;
+    ensure_openable(&samples::table(&plain, &metadata), CatalogTail::Absent)?;
     for result in [
         ensure_readable(&samples::table(&plain, &metadata)),
         ensure_appendable(&samples::table(&plain, &metadata)),
@@ -163,7 +163,7 @@ fn a_type_that_is_not_known_is_a_matter_of_rows() -> Result<()> {
     assert_eq!(
         refused(ensure_openable(
             &samples::table(&plain, &metadata),
-            LogTail::Absent
+            CatalogTail::Absent
         )),
         None
     );
@@ -203,7 +203,7 @@ fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
     let plain = metadata(PLAIN, &[]);
     for name in ["catalogManaged", "catalogOwned-preview"] {
         let managed = protocol(3, 7, &[name, "vacuumProtocolCheck"]);
-        let without = ensure_openable(&samples::table(&managed, &plain), LogTail::Absent);
+        let without = ensure_openable(&samples::table(&managed, &plain), CatalogTail::Absent);
         assert!(
             without
                 .as_ref()
@@ -211,7 +211,10 @@ fn a_catalogs_table_is_opened_with_its_tail_only() -> Result<()> {
         );
         assert_eq!(refused(without).as_deref(), Some(name));
         assert_eq!(
-            refused(ensure_openable(&samples::table(&managed, &plain), LogTail::Given)),
+            refused(ensure_openable(
+                &samples::table(&managed, &plain),
+                CatalogTail::Given
+            )),
             None
         );
     }
@@ -226,7 +229,10 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
     // Reader version 2 implies it, whatever writer features are listed.
     let mixed = protocol(2, 7, &["columnMapping"]);
     assert_eq!(
-        refused(ensure_openable(&samples::table(&mixed, &mapped), LogTail::Absent)),
+        refused(ensure_openable(
+            &samples::table(&mixed, &mapped),
+            CatalogTail::Absent
+        )),
         None
     );
     let named = |mapping: serde_json::Value| {
@@ -252,7 +258,7 @@ fn column_mapping_is_found_in_every_place_that_writers_put_it() -> Result<()> {
         assert_eq!(
             refused(ensure_openable(
                 &samples::table(&orphan, &mapped),
-                LogTail::Absent
+                CatalogTail::Absent
             )),
             None
         );

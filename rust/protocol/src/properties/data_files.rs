@@ -47,7 +47,7 @@ pub(crate) const CODECS: &[(&str, Codec)] = &[
 
 /// Settings of a table for its data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DataFileForm {
+pub struct DataFileSettings {
     /// `delta.parquet.compression.codec`; default Zstandard.
     pub codec: Codec,
     /// Whether to write data pages V2: `delta.parquet.format.version`; default false.
@@ -68,7 +68,7 @@ pub struct DataFileForm {
 /// # Errors
 ///
 /// Returns `CorruptLog` with the property as `field` if a value is invalid; `UnsupportedFeature` for LZO.
-pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
+pub fn data_file_settings(metadata: &Metadata) -> Result<DataFileSettings> {
     let codec = match metadata.property(CODEC) {
         None => Codec::Zstd,
         Some(name) if name.trim().eq_ignore_ascii_case("lzo") => {
@@ -104,7 +104,7 @@ pub fn data_file_form(metadata: &Metadata) -> Result<DataFileForm> {
         // A limit that does not fit into `usize` is not a limit.
         Some(length) => length.trim().parse().unwrap_or(usize::MAX),
     };
-    Ok(DataFileForm {
+    Ok(DataFileSettings {
         codec,
         second_version,
         target_bytes,
@@ -153,14 +153,14 @@ mod tests {
     use super::*;
     use crate::samples::metadata;
 
-    fn form(pairs: &[(&str, &str)]) -> Result<DataFileForm> {
-        data_file_form(&metadata(pairs))
+    fn form(pairs: &[(&str, &str)]) -> Result<DataFileSettings> {
+        data_file_settings(&metadata(pairs))
     }
 
     /// protocol: beyond:parquet.1
     #[test]
-    fn what_is_not_reported_is_as_always() {
-        let always = DataFileForm {
+    fn unset_options_have_their_defaults() {
+        let always = DataFileSettings {
             codec: Codec::Zstd,
             second_version: false,
             target_bytes: None,
@@ -177,7 +177,7 @@ mod tests {
 
     /// protocol: beyond:parquet.1
     #[test]
-    fn what_is_reported_is_understood() {
+    fn reported_options_are_understood() {
         let form_of_files = form(&[
             ("delta.parquet.compression.codec", "LZ4_raw"),
             ("delta.parquet.format.version", "2.12.0"),
@@ -185,7 +185,7 @@ mod tests {
             ("delta.randomizeFilePrefixes", "TRUE"),
             ("delta.dataSkippingStringPrefixLength", " 7"),
         ]);
-        let expected = DataFileForm {
+        let expected = DataFileSettings {
             codec: Codec::Lz4Raw,
             second_version: true,
             target_bytes: Some(100 << 20),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_value_is_named() {
+    fn an_invalid_value_is_named() {
         for (key, value) in [
             ("delta.parquet.compression.codec", "tar"),
             ("delta.parquet.format.version", "2"),

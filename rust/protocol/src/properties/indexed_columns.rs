@@ -56,7 +56,7 @@ impl IndexedColumns {
             fields: Vec::new(),
             found: Vec::new(),
         };
-        walk.go(schema);
+        walk.visit(schema);
         walk.found
     }
 }
@@ -73,7 +73,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn go(&mut self, schema: &'a StructType) {
+    fn visit(&mut self, schema: &'a StructType) {
         for field in &schema.fields {
             if self.left == 0 {
                 return;
@@ -82,7 +82,7 @@ impl<'a> Walk<'a> {
             self.names.push(field.name.to_lowercase());
             let is_meant = |path: &Vec<String>| self.names.starts_with(path);
             if let DataType::Struct(inner) = &field.data_type {
-                self.go(inner);
+                self.visit(inner);
             } else if self.named.as_ref().is_none_or(|named| named.iter().any(is_meant)) {
                 self.left -= 1;
                 self.found.push(self.fields.clone());

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_length_of_time_is_refused() {
+    fn invalid_intervals_are_refused() {
         for text in [
             "",
             "interval",

@@ -4,10 +4,10 @@
 //! Protocol: *Column Mapping*, *Row Tracking*, *In-Commit Timestamps*, *Iceberg Compatibility V2*.
 
 use crate::TableConfiguration;
+use crate::change_context::ChangeContext;
 use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, MODE, Names, assign, is_unused, strip};
 use crate::iceberg_compat::IcebergCompat;
 use crate::in_commit_timestamp::{ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, InCommitTimestamps};
-use crate::moment::Moment;
 use crate::properties::boolean;
 use crate::row_tracking::{ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN};
 use crate::{Error, ErrorKind, Result, Version};
@@ -20,18 +20,18 @@ use crate::{Error, ErrorKind, Result, Version};
 pub(crate) fn follow(
     before: &TableConfiguration,
     after: &mut TableConfiguration,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
-    map_columns(before, after, moment)?;
-    name_row_tracking(after, moment)?;
-    date_timestamps(before, after, moment)?;
-    number_nested(before, after, moment)
+    map_columns(before, after, context)?;
+    name_row_tracking(after, context)?;
+    date_timestamps(before, after, context)?;
+    number_nested(before, after, context)
 }
 
 fn map_columns(
     before: &TableConfiguration,
     after: &mut TableConfiguration,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
     let refused = |message: &str, hint: &str| {
         Err(Error::new(ErrorKind::SchemaMismatch, message)
@@ -41,19 +41,19 @@ fn map_columns(
     match (before.column_mapping()?, after.column_mapping()?) {
         (old, new) if old == new => Ok(()),
         (ColumnMappingMode::None, new) => {
-            if new == ColumnMappingMode::Id && moment.version > Version::ZERO {
+            if new == ColumnMappingMode::Id && context.version > Version::ZERO {
                 return refused(
-                    "the files of the table have no ids to find columns by",
+                    "the data files of the table have no field ids",
                     "set it to name, which assigns ids too",
                 );
             }
             let mut schema = after.schema_copy()?;
             let mut highest = after.highest_column_id()?;
             // Existing files use the logical names. A new table has no files.
-            let mut names = if moment.version > Version::ZERO {
+            let mut names = if context.version > Version::ZERO {
                 Names::Logical
             } else {
-                Names::New(&mut *moment.new_id)
+                Names::New(&mut *context.new_id)
             };
             let nested = boolean(after.metadata(), "delta.enableIcebergCompatV2")?;
             assign(&mut schema, &mut highest, &mut names, nested);
@@ -64,7 +64,7 @@ fn map_columns(
             let mut schema = after.schema_copy()?;
             if !is_unused(&schema, after.highest_column_id()?) {
                 return refused(
-                    "columns of the table were added, renamed or dropped, and its files know them by other names",
+                    "columns of the table were added, renamed or dropped, and its data files contain them under other names",
                     "write the table's rows into a new table that is not mapped",
                 );
             }
@@ -81,7 +81,7 @@ fn map_columns(
 
 /// Names the columns that preserve row ids and row commit versions of copied rows. Existing names are
 /// retained.
-fn name_row_tracking(after: &mut TableConfiguration, moment: &mut Moment<'_>) -> Result<()> {
+fn name_row_tracking(after: &mut TableConfiguration, context: &mut ChangeContext<'_>) -> Result<()> {
     if !boolean(after.metadata(), "delta.enableRowTracking")? {
         return Ok(());
     }
@@ -90,7 +90,7 @@ fn name_row_tracking(after: &mut TableConfiguration, moment: &mut Moment<'_>) ->
         (ROW_COMMIT_VERSION_COLUMN, "_row-commit-version-col"),
     ] {
         if after.metadata().property(key).is_none_or(str::is_empty) {
-            let name = format!("{prefix}-{}", (moment.new_id)());
+            let name = format!("{prefix}-{}", (context.new_id)());
             after.set_property(key, name);
         }
     }
@@ -101,15 +101,15 @@ fn name_row_tracking(after: &mut TableConfiguration, moment: &mut Moment<'_>) ->
 fn date_timestamps(
     before: &TableConfiguration,
     after: &mut TableConfiguration,
-    moment: &Moment<'_>,
+    context: &ChangeContext<'_>,
 ) -> Result<()> {
     let enabled =
         |table: &TableConfiguration| Ok(InCommitTimestamps::of(table)? != InCommitTimestamps::Disabled);
     // A value that cannot be parsed can only be corrected by this change.
     match (enabled(before).unwrap_or(false), enabled(after)?) {
-        (false, true) if moment.version > Version::ZERO => {
-            after.set_property(ENABLEMENT_VERSION, moment.version.as_i64().to_string());
-            after.set_property(ENABLEMENT_TIMESTAMP, moment.timestamp_ms.to_string());
+        (false, true) if context.version > Version::ZERO => {
+            after.set_property(ENABLEMENT_VERSION, context.version.as_i64().to_string());
+            after.set_property(ENABLEMENT_TIMESTAMP, context.timestamp_ms.to_string());
         }
         (_, false) => {
             for key in [ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP] {
@@ -125,7 +125,7 @@ fn date_timestamps(
 fn number_nested(
     before: &TableConfiguration,
     after: &mut TableConfiguration,
-    moment: &mut Moment<'_>,
+    context: &mut ChangeContext<'_>,
 ) -> Result<()> {
     let active = |table: &TableConfiguration| -> Result<bool> {
         Ok(IcebergCompat::active(table)?.contains(&IcebergCompat::V2))
@@ -138,7 +138,7 @@ fn number_nested(
     assign(
         &mut schema,
         &mut highest,
-        &mut Names::New(&mut *moment.new_id),
+        &mut Names::New(&mut *context.new_id),
         true,
     );
     after.set_property(MAX_COLUMN_ID, highest.to_string());

@@ -119,7 +119,7 @@ pub(crate) fn add_feature(table: &mut TableConfiguration, name: &str) -> Result<
             format!("the feature {} is not implemented", row.name),
         )
         .with("feature", row.name)
-        .hint("add it with a client that has it, or with a newer deltaic"));
+        .hint("add it with a client that supports it, or with a newer deltaic"));
     }
     table.require(&[name])
 }
@@ -169,7 +169,7 @@ fn of_writers(property: &Property) -> Error {
     wrong(
         property.name,
         format!(
-            "the property {} is not for users: it follows from other changes",
+            "the property {} cannot be set by users: other changes set it",
             property.name
         ),
         "leave it to the table",
@@ -179,7 +179,7 @@ fn of_writers(property: &Property) -> Error {
 fn of_others(property: &Property) -> Error {
     let row = FEATURES.iter().find(|row| row.property == Some(property.name));
     let hint = if property.name == "delta.enableChangeDataCapture" {
-        "set delta.enableChangeDataFeed, its name of today"
+        "set delta.enableChangeDataFeed, its present name"
     } else {
         "set it with a client that supports what it enables"
     };

@@ -17,7 +17,7 @@ pub(super) fn canonical(property: &Property, value: &str) -> Result<String> {
             PropertyType::Boolean => "it can be true or false".to_owned(),
             PropertyType::Integer(least) => format!("it can be a whole number from {least} on"),
             PropertyType::Interval => {
-                "it can be a length of time such as \"interval 7 days\", without months and years".to_owned()
+                "it can be an interval such as \"interval 7 days\", without months and years".to_owned()
             }
             PropertyType::Choice(choices) => format!("it can be {}", choices.join(", ")),
             PropertyType::Text => String::new(),

@@ -182,7 +182,7 @@ fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
         )
         .with("feature", "variantType")
         .with("field", path)
-        .hint("hand it over as JSON text, as scan(variant=\"json\") gives it"));
+        .hint("pass it as a JSON string, as returned by scan(variant=\"json\")"));
     }
     type_from_arrow(field.data_type(), path)
 }
@@ -214,7 +214,7 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
             _ => {
                 return Err(
                     mismatch(path, format!("Delta has no type {}", arrow_type_name(arrow)))
-                        .hint("cast it to a precision of at most 38 and a scale from 0 to that"),
+                        .hint("cast it to a precision of at most 38 and a scale from 0 to the precision"),
                 );
             }
         },
@@ -240,7 +240,7 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
                     "cast it to a signed type wide enough for its values"
                 }
                 ArrowType::Null => "give the column a type, for example string",
-                _ => "cast the column to a type that Delta has",
+                _ => "cast the column to a type that Delta supports",
             };
             return Err(mismatch(path, format!("Delta has no type {}", arrow_type_name(other))).hint(hint));
         }

@@ -98,7 +98,7 @@ impl StructField {
     ///
     /// Returns `CorruptLog` with the column as `field` if the metadata value contains no expression.
     pub fn invariant(&self) -> Result<Option<String>> {
-        let damaged = || self.damaged("delta.invariants holds no expression");
+        let damaged = || self.damaged("delta.invariants contains no expression");
         let object = match self.metadata.get("delta.invariants") {
             None | Some(Value::Null) => return Ok(None),
             Some(Value::String(text)) => serde_json::from_str(text).map_err(|_| damaged())?,

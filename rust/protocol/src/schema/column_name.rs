@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() -> Result<()> {
+    fn written_values_are_read_back() -> Result<()> {
         for parts in [vec!["a"], vec!["a", "b"], vec!["a.b", "c`d"], vec!["ü x", "`"]] {
             let name = ColumnName::from_parts(parts.iter().map(ToString::to_string).collect());
             assert_eq!(ColumnName::parse(&name.to_string())?, name);

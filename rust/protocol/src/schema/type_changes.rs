@@ -58,13 +58,13 @@ impl StructField {
                 let part: Vec<String> = match change.get("fieldPath") {
                     None | Some(Value::Null) => Vec::new(),
                     Some(Value::String(path)) => path.split('.').map(str::to_owned).collect(),
-                    Some(_) => return Err(damaged("holds a fieldPath that is not text")),
+                    Some(_) => return Err(damaged("contains a fieldPath that is not a string")),
                 };
                 if part
                     .iter()
                     .any(|name| !matches!(name.as_str(), "element" | "key" | "value"))
                 {
-                    return Err(damaged("holds a fieldPath that leads nowhere"));
+                    return Err(damaged("contains a fieldPath that does not exist"));
                 }
                 let types = parse_primitive(from).zip(parse_primitive(to));
                 match types.filter(|(from, to)| is_widening(*from, *to)) {
@@ -119,17 +119,17 @@ impl StructType {
     /// Verifies that every recorded type change is supported, at any depth.
     pub fn ensure_known_type_changes(&self) -> Result<()> {
         let mut result = Ok(());
-        let mut judge = |fields: &StructType| {
+        let mut check = |fields: &StructType| {
             for field in &fields.fields {
                 if result.is_ok() {
                     result = field.type_changes().map(|_| ());
                 }
             }
         };
-        judge(self);
+        check(self);
         self.for_each_part(&mut |_, data_type| {
             if let DataType::Struct(fields) = data_type {
-                judge(fields);
+                check(fields);
             }
         });
         result

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_reported_with_the_nearest_name() -> Result<()> {
+    fn an_unknown_name_is_reported_with_the_nearest_one() -> Result<()> {
         let schema = StructType::from_json(NESTED)?;
         for (name, hint) in [
             ("idd", "did you mean Id?"),

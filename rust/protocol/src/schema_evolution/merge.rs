@@ -48,7 +48,7 @@ struct Merge {
 }
 
 /// A type change in a part of the field that is being merged.
-type Change = (Vec<String>, PrimitiveType, PrimitiveType);
+type NestedTypeChange = (Vec<String>, PrimitiveType, PrimitiveType);
 
 impl Merge {
     fn fields(&self, table: &StructType, data: &StructType, above: &str) -> Result<StructType> {
@@ -78,7 +78,7 @@ impl Merge {
     }
 
     fn field(&self, known: &mut StructField, field: &StructField, path: &str) -> Result<()> {
-        let mut changes: Vec<Change> = Vec::new();
+        let mut changes: Vec<NestedTypeChange> = Vec::new();
         known.data_type = self.data_type(
             &known.data_type,
             &field.data_type,
@@ -98,7 +98,7 @@ impl Merge {
         data: &DataType,
         path: &str,
         part: &mut Vec<String>,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<NestedTypeChange>,
     ) -> Result<DataType> {
         match (table, data) {
             (DataType::Primitive(PrimitiveType::Void), other) => Ok(other.clone()),
@@ -141,7 +141,7 @@ impl Merge {
         data: &DataType,
         path: &str,
         part: &mut Vec<String>,
-        changes: &mut Vec<Change>,
+        changes: &mut Vec<NestedTypeChange>,
     ) -> Result<DataType> {
         part.push(name.to_owned());
         let merged = self.data_type(table, data, &format!("{path}.{name}"), part, changes);

@@ -138,7 +138,7 @@ mod tests {
 
     /// protocol: beyond:void.3
     #[test]
-    fn what_was_void_becomes_anything_and_nothing_is_recorded() -> Result<()> {
+    fn void_columns_change_to_any_type_without_a_record() -> Result<()> {
         let schema = widened(&[("v", PrimitiveType::String)])?;
         assert_eq!(schema, StructType::from_json(&TYPED.replace("void", "string"))?);
         Ok(())

@@ -5,7 +5,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StructArray};
 use arrow_buffer::BooleanBuffer;
 
-use super::Answer;
+use super::Expected;
 use super::ranges::Bounds;
 use crate::expr::{BoundPredicate, evaluate};
 use crate::statistics::{Nulls, StatisticsColumns, StatisticsSchema};
@@ -96,7 +96,7 @@ impl<'a> Files<'a> {
     pub(super) fn by_partition(
         &self,
         predicate: &BoundPredicate,
-        answer: Answer,
+        answer: Expected,
     ) -> Result<Option<BooleanBuffer>> {
         let Some((values, unreadable)) = self.partitions else {
             return Ok(None);
@@ -107,7 +107,7 @@ impl<'a> Files<'a> {
             return Ok(None);
         }
         let found = evaluate(predicate, &RecordBatch::from(values.clone()))?;
-        let wanted = answer == Answer::True;
+        let wanted = answer == Expected::True;
         Ok(Some(BooleanBuffer::collect_bool(self.len, |row| {
             unreadable.value(row) || (found.is_valid(row) && found.value(row) == wanted)
         })))

@@ -72,7 +72,7 @@ pub fn may_match(
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn files_that_may_match(predicate: &BoundPredicate, files: &Files<'_>) -> Result<Option<BooleanArray>> {
-    let kept = may_be(predicate, Answer::True, files, &[])?;
+    let kept = may_be(predicate, Expected::True, files, &[])?;
     Ok(kept
         .filter(|kept| kept.count_set_bits() < kept.len())
         .map(|kept| BooleanArray::new(kept, None)))
@@ -96,12 +96,12 @@ fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
 
 /// The expected result: NOT inverts it, and NULL is neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum Expected {
     True,
     False,
 }
 
-impl Answer {
+impl Expected {
     fn opposite(self) -> Self {
         match self {
             Self::True => Self::False,
@@ -114,7 +114,7 @@ impl Answer {
 /// columns that are known not to be NaN in the row.
 fn may_be(
     predicate: &BoundPredicate,
-    answer: Answer,
+    answer: Expected,
     files: &Files<'_>,
     numbers: &[&[String]],
 ) -> Result<Option<BooleanBuffer>> {
@@ -123,33 +123,33 @@ fn may_be(
     }
     Ok(match (predicate, answer) {
         (BoundPredicate::Constant(value), _) => {
-            let wanted = Some(answer == Answer::True);
+            let wanted = Some(answer == Expected::True);
             (*value != wanted).then(|| BooleanBuffer::new_unset(files.len()))
         }
         (BoundPredicate::Not(inner), _) => may_be(inner, answer.opposite(), files, numbers)?,
-        (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
+        (BoundPredicate::And(parts), Expected::True) | (BoundPredicate::Or(parts), Expected::False) => {
             all(parts, answer, files, numbers)?
         }
-        (BoundPredicate::And(parts), Answer::False) | (BoundPredicate::Or(parts), Answer::True) => {
+        (BoundPredicate::And(parts), Expected::False) | (BoundPredicate::Or(parts), Expected::True) => {
             any(parts, answer, files, numbers)?
         }
         (BoundPredicate::Column(path), _) => files.not_all_null(path),
-        (BoundPredicate::IsNull(path), Answer::True) => files.not_without_null(path),
-        (BoundPredicate::IsNull(path), Answer::False) => files.not_all_null(path),
+        (BoundPredicate::IsNull(path), Expected::True) => files.not_without_null(path),
+        (BoundPredicate::IsNull(path), Expected::False) => files.not_all_null(path),
         (BoundPredicate::StartsWith(path, prefix), _) => {
-            let by_bounds = compare::starts_with(path, prefix, answer == Answer::True, files);
+            let by_bounds = compare::starts_with(path, prefix, answer == Expected::True, files);
             both(files.not_all_null(path), by_bounds)
         }
-        (BoundPredicate::Like(path, pattern), Answer::True) => {
+        (BoundPredicate::Like(path, pattern), Expected::True) => {
             let by_bounds = compare::starts_with(path, &pattern.prefix(), true, files);
             both(files.not_all_null(path), by_bounds)
         }
         // A condition that has this answer; the other one it also has where it is NULL.
-        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
-            let asked = if *truth { Answer::True } else { Answer::False };
+        (BoundPredicate::Is(inner, Some(truth)), Expected::True) => {
+            let asked = if *truth { Expected::True } else { Expected::False };
             may_be(inner, asked, files, numbers)?
         }
-        (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Answer::False)
+        (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Expected::False)
         | (BoundPredicate::Is(_, None), _) => None,
         (
             BoundPredicate::IsNan(path)
@@ -158,11 +158,11 @@ fn may_be(
             | BoundPredicate::Contains(path, _),
             _,
         ) => files.not_all_null(path),
-        (BoundPredicate::In { path, values, .. }, Answer::True) => both(
+        (BoundPredicate::In { path, values, .. }, Expected::True) => both(
             files.not_all_null(path),
             compare::one_of(path, values.values(), files)?,
         ),
-        (BoundPredicate::In { path, has_null, .. }, Answer::False) => {
+        (BoundPredicate::In { path, has_null, .. }, Expected::False) => {
             if *has_null {
                 Some(BooleanBuffer::new_unset(files.len()))
             } else {
@@ -194,25 +194,25 @@ fn may_be(
 
 /// The comparison that must be true for two values that are not NULL; `None` if NULL may have the result
 /// too.
-fn asked(op: Comparison, answer: Answer, left: &Operand, right: &Operand) -> Option<Comparison> {
+fn asked(op: Comparison, answer: Expected, left: &Operand, right: &Operand) -> Option<Comparison> {
     let one_is_a_value = matches!(left, Operand::Scalar(_)) || matches!(right, Operand::Scalar(_));
     Some(match (op, answer) {
-        (Comparison::NullSafeEqual, Answer::True) if one_is_a_value => Comparison::Equal,
+        (Comparison::NullSafeEqual, Expected::True) if one_is_a_value => Comparison::Equal,
         (Comparison::NullSafeEqual, _) => return None,
-        (op, Answer::True) => op,
-        (Comparison::Equal, Answer::False) => Comparison::NotEqual,
-        (Comparison::NotEqual, Answer::False) => Comparison::Equal,
-        (Comparison::Less, Answer::False) => Comparison::GreaterOrEqual,
-        (Comparison::LessOrEqual, Answer::False) => Comparison::Greater,
-        (Comparison::Greater, Answer::False) => Comparison::LessOrEqual,
-        (Comparison::GreaterOrEqual, Answer::False) => Comparison::Less,
+        (op, Expected::True) => op,
+        (Comparison::Equal, Expected::False) => Comparison::NotEqual,
+        (Comparison::NotEqual, Expected::False) => Comparison::Equal,
+        (Comparison::Less, Expected::False) => Comparison::GreaterOrEqual,
+        (Comparison::LessOrEqual, Expected::False) => Comparison::Greater,
+        (Comparison::Greater, Expected::False) => Comparison::LessOrEqual,
+        (Comparison::GreaterOrEqual, Expected::False) => Comparison::Less,
     })
 }
 
 /// A row must have the result for each part; if one part excludes NaN, it is excluded for the others too.
 fn all(
     parts: &[BoundPredicate],
-    answer: Answer,
+    answer: Expected,
     files: &Files<'_>,
     numbers: &[&[String]],
 ) -> Result<Option<BooleanBuffer>> {
@@ -230,7 +230,7 @@ fn all(
 /// A row must have the result for one part; a part without information does not skip any file.
 fn any(
     parts: &[BoundPredicate],
-    answer: Answer,
+    answer: Expected,
     files: &Files<'_>,
     numbers: &[&[String]],
 ) -> Result<Option<BooleanBuffer>> {

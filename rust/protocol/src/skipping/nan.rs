@@ -4,23 +4,29 @@
 //! NaN.
 
 use super::ranges::double;
-use super::{Answer, asked};
+use super::{Expected, asked};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 
 /// Adds the columns that are not NaN in a row with this result of the predicate. Columns of other types
 /// are irrelevant.
-pub(super) fn ruled_out<'a>(predicate: &'a BoundPredicate, answer: Answer, columns: &mut Vec<&'a [String]>) {
+pub(super) fn ruled_out<'a>(
+    predicate: &'a BoundPredicate,
+    answer: Expected,
+    columns: &mut Vec<&'a [String]>,
+) {
     match (predicate, answer) {
         (BoundPredicate::Not(inner), _) => ruled_out(inner, answer.opposite(), columns),
-        (BoundPredicate::And(parts), Answer::True) | (BoundPredicate::Or(parts), Answer::False) => {
+        (BoundPredicate::And(parts), Expected::True) | (BoundPredicate::Or(parts), Expected::False) => {
             parts.iter().for_each(|part| ruled_out(part, answer, columns));
         }
-        (BoundPredicate::Is(inner, Some(truth)), Answer::True) => {
-            let answer = if *truth { Answer::True } else { Answer::False };
+        (BoundPredicate::Is(inner, Some(truth)), Expected::True) => {
+            let answer = if *truth { Expected::True } else { Expected::False };
             ruled_out(inner, answer, columns);
         }
-        (BoundPredicate::IsNan(path), Answer::False) => columns.push(path),
-        (BoundPredicate::In { path, values, .. }, Answer::True) if values.values().iter().all(is_number) => {
+        (BoundPredicate::IsNan(path), Expected::False) => columns.push(path),
+        (BoundPredicate::In { path, values, .. }, Expected::True)
+            if values.values().iter().all(is_number) =>
+        {
             columns.push(path);
         }
         (BoundPredicate::Compare { op, left, right, .. }, _) => {

@@ -162,7 +162,7 @@ mod tests {
     ///
     /// protocol: per-file-statistics.3
     #[test]
-    fn what_is_spelled_is_read_again() -> crate::Result<()> {
+    fn formatted_values_parse_to_themselves() -> crate::Result<()> {
         let text = r#"{"numRecords":7,"tightBounds":false,
             "minValues":{"t":"2021-03-04T05:06:07.123456Z","n":"0001-01-01T00:00:00.000","d":"1969-12-31","s":"ü\"\\\n",
                 "f":"-Infinity","g":-0.0,"c":-1E-3,"x":{"y \"z\"":-5}},

@@ -127,7 +127,7 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
         loop {
             let rest = self.scanner.rest();
             let member = match members.get_mut(guess) {
-                Some(member) if member.stands_at(rest) => member,
+                Some(member) if member.matches_at(rest) => member,
                 _ => {
                     guess = self.look_up(level, members, guess)?;
                     members.get_mut(guess)?
@@ -223,12 +223,12 @@ impl<'s, const ESCAPED: bool> Reading<'_, 's, '_, ESCAPED> {
     fn look_up(&mut self, level: usize, known: &mut Vec<Member>, guess: usize) -> Option<usize> {
         let rest = self.scanner.rest();
         let (before, after) = known.split_at_checked(guess)?;
-        if let Some(at) = after.iter().position(|member| member.stands_at(rest)) {
+        if let Some(at) = after.iter().position(|member| member.matches_at(rest)) {
             *self.patience = self.patience.checked_sub(at)?;
             return Some(guess + at);
         }
         *self.patience = self.patience.checked_sub(known.len())?;
-        if let Some(at) = before.iter().position(|member| member.stands_at(rest)) {
+        if let Some(at) = before.iter().position(|member| member.matches_at(rest)) {
             return Some(at);
         }
         let mut ahead = self.scanner.clone();
@@ -319,7 +319,7 @@ impl Member {
 
     /// Whether the text continues with the key.
     #[inline]
-    fn stands_at(&self, rest: &[u8]) -> bool {
+    fn matches_at(&self, rest: &[u8]) -> bool {
         match rest.first_chunk::<16>() {
             Some(chunk) => {
                 (u128::from_le_bytes(*chunk) ^ self.first) & self.mask == 0

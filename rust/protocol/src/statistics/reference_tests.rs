@@ -338,7 +338,7 @@ proptest! {
 
 /// Ordinary statistics are parsed by the fast parser, escaped or not.
 #[test]
-fn the_ordinary_takes_the_quick_way() {
+fn common_schemas_take_the_fast_path() {
     use super::leaf_builders::Columns;
     use super::one_pass::OnePass;
     let table = schema();

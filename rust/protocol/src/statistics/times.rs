@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_readers_cannot_spell_has_no_text() {
+    fn values_that_readers_cannot_parse_have_no_text() {
         let first = "0001-01-01T00:00:00.000";
         let last = "9999-12-31T23:59:59.999";
         for (micros, down, up) in [

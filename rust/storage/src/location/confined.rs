@@ -32,7 +32,7 @@ use std::fmt;
 struct Folders {
     root: PathBuf,
     allowed: Vec<PathBuf>,
-    /// Whether the table's folder did not exist at first: then it may be deleted when it is empty.
+    /// Whether the table's folder did not exist initially; then it may be deleted when it is empty.
     is_new: bool,
     /// Their canonical paths at the first lookup.
     real: OnceLock<Vec<PathBuf>>,
@@ -47,13 +47,13 @@ impl Folders {
     /// Whether a canonical path is in one of them.
     fn hold(&self, real: &FilePath) -> bool {
         let known = self.real.get_or_init(|| self.really_are());
-        // The folder itself may have been created or may be a link that was changed since.
+        // Since the first lookup, the folder may have been created or, if it is a link, changed.
         known.iter().any(|folder| real.starts_with(folder))
             || self.really_are().iter().any(|folder| real.starts_with(folder))
     }
 
     /// Whether a folder between one of them and a file is a symbolic link.
-    fn lead_over_a_link_to(&self, file: &FilePath) -> bool {
+    fn reach_through_link(&self, file: &FilePath) -> bool {
         let is_named =
             |folder: &FilePath| self.root == folder || self.allowed.iter().any(|one| one == folder);
         let mut between = file.ancestors().skip(1).take_while(|folder| !is_named(folder));
@@ -68,7 +68,7 @@ impl Folders {
         }
     }
 
-    /// Verifies that a folder, or its nearest existing parent, is in one of them; parents of the root are.
+    /// Verifies that a folder, or its nearest existing parent, is in one of them. Parents of the root are accepted.
     fn ensure_folder(&self, folder: &FilePath) -> Result<()> {
         let below_root = folder
             .ancestors()
@@ -104,7 +104,7 @@ impl Confined {
     fn ensure_readable(&self, path: &Path) -> Result<()> {
         let file = self.files.path_to_filesystem(path)?;
         let kind = path_kind(&file);
-        let is_linked = kind == PathKind::Link || self.folders.lead_over_a_link_to(&file);
+        let is_linked = kind == PathKind::Link || self.folders.reach_through_link(&file);
         let real = if is_linked { real_path(&file) } else { None };
         if let Some(real) = &real {
             self.folders.ensure_held(real)?;

@@ -14,7 +14,7 @@ use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
 use super::network::Network;
 use super::options::{Settings, without};
 use super::sent::Counting;
-use super::uri::{Place, Service};
+use super::uri::{RemoteFolder, Service};
 
 /// Default number of retries of a request.
 const RETRIES: usize = 6;
@@ -42,8 +42,12 @@ const ADDRESSES: [&str; 4] = [
 ];
 
 /// Creates the client. Sends no request; settings that contradict each other are `InvalidArgument`.
-pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> Result<Arc<dyn ObjectStore>> {
-    // There is one default per process; one that is already set remains.
+pub(super) fn connect(
+    place: &RemoteFolder,
+    settings: &Settings,
+    network: &Network,
+) -> Result<Arc<dyn ObjectStore>> {
+    // There is one default provider per process; an existing one is not replaced.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = retry(settings)?;
     check_addresses(settings)?;
@@ -106,7 +110,7 @@ pub(super) fn connect(place: &Place, settings: &Settings, network: &Network) -> 
             "google_application_credentials",
         ];
         let why = if key_files.iter().any(|name| given.contains_key(*name)) {
-            // Error messages of key files contain parts of them.
+            // The error messages for key files contain parts of the keys.
             "the service account's key cannot be read".to_owned()
         } else {
             without(&long_values(given), &innermost(&error))
@@ -131,7 +135,7 @@ fn long_values(settings: &Settings) -> Vec<String> {
     values
 }
 
-/// Whether the address was set by the user: a compatible server may not honor all conditions of the original
+/// Whether the user set the endpoint: a compatible server may not honor all conditional requests of the original
 /// service.
 pub(super) fn is_elsewhere(settings: &Settings) -> bool {
     // By setting the method for conditional puts, the user confirms that the server supports it.
@@ -149,7 +153,7 @@ const CLOUDS: [&str; 6] = [
 ];
 
 /// Azure: returns the endpoint of the account in the URI.
-fn endpoint_of(place: &Place) -> Result<Option<String>> {
+fn endpoint_of(place: &RemoteFolder) -> Result<Option<String>> {
     let Some((account, rest)) = place.host.as_deref().and_then(|host| host.split_once('.')) else {
         return Ok(None);
     };
@@ -163,10 +167,10 @@ fn endpoint_of(place: &Place) -> Result<Option<String>> {
         Some(domain) => Ok(Some(format!("https://{account}.blob.{domain}"))),
         None => Err(Error::new(
             ErrorKind::InvalidArgument,
-            "the URI's host is not one of Azure's",
+            "the URI's host is not an Azure host",
         )
         .with("host", place.host.clone().unwrap_or_default())
-        .hint("write az://container/path and give azure_storage_endpoint and azure_storage_account_name")),
+        .hint("write az://container/path, and set azure_storage_endpoint and azure_storage_account_name")),
     }
 }
 
@@ -187,7 +191,7 @@ fn retry(settings: &Settings) -> Result<RetryConfig> {
             .ok_or_else(|| {
                 wrong(
                     RETRY_TIMEOUT,
-                    "a time such as \"30s\" or \"2 minutes\", of a day at most",
+                    "a duration such as \"30s\" or \"2 minutes\", at most one day",
                 )
             })?,
     };
@@ -218,14 +222,14 @@ fn check_addresses(settings: &Settings) -> Result<()> {
             .filter(|url| matches!(url.host(), Some(Host::Domain(_) | Host::Ipv4(_) | Host::Ipv6(_))))
             .ok_or_else(|| wrong(name, "a URL such as https://example.com"))?;
         if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-            return Err(wrong(name, "a URL without a user's name and a query"));
+            return Err(wrong(name, "a URL without user name and query"));
         }
         if url.scheme() == "http" && !allows_http {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("the storage option {name:?} is an http:// address, which is not encrypted"),
+                format!("the storage option {name:?} is an http:// URL, which is not encrypted"),
             )
-            .hint("use https://, or give allow_http=\"true\" if you trust the network"));
+            .hint("use https://, or set allow_http=\"true\" if you trust the network"));
         }
     }
     Ok(())
@@ -240,7 +244,7 @@ fn wrong(name: &str, what: &str) -> Error {
 }
 
 fn known<K>(key: std::result::Result<K, object_store::Error>) -> Result<K> {
-    key.map_err(|_| Error::new(ErrorKind::InvalidArgument, "a storage option is not known"))
+    key.map_err(|_| Error::new(ErrorKind::InvalidArgument, "unknown storage option"))
 }
 
 fn innermost(error: &object_store::Error) -> String {

@@ -1,4 +1,4 @@
-//! Access to environment variables with settings of a service.
+//! Reads the settings of a service from environment variables.
 
 use super::uri::Service;
 
@@ -9,7 +9,10 @@ pub(super) fn variables(service: Service) -> Vec<(String, String)> {
         Service::Azure => "azure_",
         Service::Google => "google_",
     };
-    #[expect(clippy::disallowed_methods, reason = "the lint refers to this module")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module is the permitted user of this method"
+    )]
     let variables = std::env::vars_os();
     variables
         .filter_map(|(name, value)| {

@@ -3,7 +3,7 @@
 use deltaic_protocol::{Error, ErrorKind, Result};
 use url::Url;
 
-use super::uri::{Place, Service};
+use super::uri::{RemoteFolder, Service};
 
 /// A translated Hadoop option.
 pub(super) struct Translated {
@@ -112,16 +112,16 @@ pub(super) fn names(service: Service) -> impl Iterator<Item = &'static str> {
 /// Translates an option for a location; `None` if it is not a Hadoop option.
 ///
 /// A value without an equivalent is `InvalidArgument`.
-pub(super) fn translate(place: &Place, name: &str, value: &str) -> Result<Option<Translated>> {
+pub(super) fn translate(place: &RemoteFolder, name: &str, value: &str) -> Result<Option<Translated>> {
     let name = name.strip_prefix("spark.hadoop.").unwrap_or(name);
     let is_class = (name.starts_with("fs.") && name.ends_with(".impl")) || OF_SPARK_ALONE.contains(&name);
     if is_class {
         return Ok(Some(about_something_else()));
     }
     let (name, for_this_place, account) = match of_this_place(place, name) {
-        Whose::Everybody => (name.to_owned(), false, None),
-        Whose::Ours(name, account) => (name, true, account),
-        Whose::Others => return Ok(Some(about_something_else())),
+        OptionTarget::Everybody => (name.to_owned(), false, None),
+        OptionTarget::Ours(name, account) => (name, true, account),
+        OptionTarget::Others => return Ok(Some(about_something_else())),
     };
     let plain = PLAIN
         .iter()
@@ -147,7 +147,7 @@ fn about_something_else() -> Translated {
 }
 
 /// The target of an option.
-enum Whose {
+enum OptionTarget {
     Everybody,
     /// This location; with the general name of the option, and the account if the URI has none.
     Ours(String, Option<String>),
@@ -155,14 +155,16 @@ enum Whose {
     Others,
 }
 
-fn of_this_place(place: &Place, name: &str) -> Whose {
+fn of_this_place(place: &RemoteFolder, name: &str) -> OptionTarget {
     match place.service {
         Service::S3 => match name.strip_prefix("fs.s3a.bucket.") {
-            None => Whose::Everybody,
+            None => OptionTarget::Everybody,
             Some(rest) => rest
                 .strip_prefix(place.bucket.as_str())
                 .and_then(|rest| rest.strip_prefix('.'))
-                .map_or(Whose::Others, |rest| Whose::Ours(format!("fs.s3a.{rest}"), None)),
+                .map_or(OptionTarget::Others, |rest| {
+                    OptionTarget::Ours(format!("fs.s3a.{rest}"), None)
+                }),
         },
         Service::Azure => {
             // fs.azure.account.key.ACCOUNT.dfs.core.windows.net, fs.azure.sas.CONTAINER.ACCOUNT.blob.core.windows.net
@@ -170,24 +172,24 @@ fn of_this_place(place: &Place, name: &str) -> Whose {
                 .split_once(".dfs.core.")
                 .or_else(|| name.split_once(".blob.core."))
             else {
-                return Whose::Everybody;
+                return OptionTarget::Everybody;
             };
             let Some((option, account)) = before.rsplit_once('.') else {
-                return Whose::Everybody;
+                return OptionTarget::Everybody;
             };
             if place.account().is_some_and(|ours| ours != account) {
-                return Whose::Others;
+                return OptionTarget::Others;
             }
             let account = place.account().is_none().then(|| account.to_owned());
             match option.strip_prefix("fs.azure.sas.") {
-                None | Some("fixed.token") => Whose::Ours(option.to_owned(), account),
+                None | Some("fixed.token") => OptionTarget::Ours(option.to_owned(), account),
                 Some(container) if container == place.bucket => {
-                    Whose::Ours("fs.azure.sas.fixed.token".to_owned(), account)
+                    OptionTarget::Ours("fs.azure.sas.fixed.token".to_owned(), account)
                 }
-                Some(_) => Whose::Others,
+                Some(_) => OptionTarget::Others,
             }
         }
-        Service::Google => Whose::Everybody,
+        Service::Google => OptionTarget::Everybody,
     }
 }
 
@@ -227,7 +229,7 @@ fn by_value(service: Service, name: &str, value: &str) -> Result<Option<Vec<(Str
         "fs.s3a.connection.timeout" => one("read_timeout", in_milliseconds(value)),
         "fs.s3a.connection.establish.timeout" => one("connect_timeout", in_milliseconds(value)),
         "fs.azure.account.auth.type" if value.eq_ignore_ascii_case("custom") => {
-            return Err(cannot(name, "it names a class of Java's"));
+            return Err(cannot(name, "it requires a Java class"));
         }
         "fs.azure.account.oauth.provider.type" if class == "UserPasswordTokenProvider" => {
             return Err(cannot(
@@ -266,7 +268,7 @@ fn is_true(name: &str, value: &str) -> Result<bool> {
     match value.trim() {
         text if text.eq_ignore_ascii_case("true") => Ok(true),
         text if text.eq_ignore_ascii_case("false") => Ok(false),
-        _ => Err(cannot(name, "it is neither true nor false")),
+        _ => Err(cannot(name, "it must be true or false")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lengths of a local table's data files, for a reader that does not look them up itself.
+//! Looks up the lengths of a local table's data files, for a reader that needs them in advance.
 
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
@@ -78,7 +78,7 @@ fn length(log_path: &str, file: &FilePath) -> Result<u64> {
     Err(
         Error::new(ErrorKind::CorruptData, format!("data file {shown} {why}"))
             .with("path", shown)
-            .hint("restore the file, or read a version that does not need it"),
+            .hint("restore the file, or read a version that does not contain it"),
     )
 }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "what is tested looks at files, not at a store"
+        reason = "the tested code reads the file system, not a store"
     )]
     fn lengths_are_returned_and_missing_files_reported() -> Result<()> {
         let folder = tempfile::tempdir().expect("a folder");
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "what is tested looks at files, not at a store"
+        reason = "the tested code reads the file system, not a store"
     )]
     fn no_link_leads_out() -> Result<()> {
         let outside = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Listing of one local folder with one lookup per file: that of the store needs two, and a log has thousands
+//! Lists a local folder with one lookup per file: the store's listing needs two, and a log has thousands
 //! of files.
 
 use std::fs::Metadata;
@@ -23,7 +23,7 @@ pub(super) fn list_local(prefix: &Path) -> Result<ListResult> {
     let folder = FilePath::new("/").join(prefix.as_ref());
     let entries = match entries_of(&folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(listed),
-        // The prefix is a file, so it is empty; a path through a file is an error.
+        // The prefix is a file, so the listing is empty; a path below a file is an error.
         Err(error) if error.kind() == ErrorKind::NotADirectory && folder.exists() => return Ok(listed),
         entries => entries.map_err(failed)?,
     };
@@ -63,7 +63,7 @@ fn is_unfinished_upload(name: &str) -> bool {
 /// Returns a file's metadata as the store itself does, so that both can be compared.
 fn object(location: Path, found: &Metadata) -> ObjectMeta {
     let Some(modified) = found.modified().ok().filter(|time| is_possible_time(*time)) else {
-        // Reading the file returns the error.
+        // The error is raised when the file is read.
         return timeless(location);
     };
     let micros = modified
@@ -80,7 +80,7 @@ fn object(location: Path, found: &Metadata) -> ObjectMeta {
     }
 }
 
-/// Returns metadata for a file of which only the name is known.
+/// Returns metadata for a file if only its name is known.
 fn timeless(location: Path) -> ObjectMeta {
     ObjectMeta {
         location,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the store cannot make such a file")]
+    #[expect(clippy::disallowed_methods, reason = "the store cannot create such a file")]
     fn a_name_that_the_store_cannot_address_is_left_out() -> Result<()> {
         let folder = tempfile::tempdir().expect("a folder");
         let root = Path::from_absolute_path(folder.path())?;

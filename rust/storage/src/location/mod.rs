@@ -34,8 +34,8 @@ pub use self::options::StorageOptions;
 use self::resolve::{allowed_folder, without_dots};
 pub use self::sent::Sent;
 use self::shared::Shared;
-use self::uri::Place;
-use crate::links::is_no_regular_file;
+use self::uri::RemoteFolder;
+use crate::links::is_not_regular_file;
 use crate::whole_body::read_file;
 
 /// The location of a table. It has no state of the table and is cheap to clone in an `Arc`.
@@ -52,12 +52,12 @@ pub struct TableLocation {
 /// Additional fields of a table on a remote store.
 #[derive(Debug, Clone)]
 struct Remote {
-    place: Place,
+    place: RemoteFolder,
     options: StorageOptions,
     proven: Arc<AtomicBool>,
 }
 
-/// How many requests to a local disk are made concurrently.
+/// Maximum number of concurrent requests to a local disk.
 const LOCAL_AT_ONCE: usize = 16;
 
 /// `memory://` is one store per process.
@@ -109,7 +109,7 @@ impl TableLocation {
         if allowed_roots.iter().any(String::is_empty) {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                "an allowed root is empty: it would allow every place",
+                "an allowed root is empty: it would allow every location",
             ));
         }
         if uri.is_empty() {
@@ -118,27 +118,27 @@ impl TableLocation {
                 "the table's path is empty",
             ));
         }
-        if let Some(place) = Place::parse(uri) {
+        if let Some(place) = RemoteFolder::parse(uri) {
             return Self::remote(place?, options, allowed_roots);
         }
         if let Some(name) = options.as_map().keys().next() {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("the storage option {name:?} is not known: local tables and memory:// have none"),
+                format!("unknown storage option {name:?}: local tables and memory:// have no options"),
             )
-            .hint("leave storage_options out"));
+            .hint("omit storage_options"));
         }
         if let Some(meant) = meant_as_store(uri) {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("The table location starts with {meant}: and is not a URI"),
+                format!("The table location starts with {meant}: but is not a URI"),
             )
             .with("table", without_secrets(uri))
             .hint(
                 if SUPPORTED.contains(&format!("{meant}://").to_ascii_lowercase()) {
-                    format!("did you mean {meant}://…? A folder of that name is ./{meant}:…")
+                    format!("did you mean {meant}://…? For a folder of that name, write ./{meant}:…")
                 } else {
-                    format!("supported: {SUPPORTED}. A folder of that name is ./{meant}:…")
+                    format!("supported: {SUPPORTED}. For a folder of that name, write ./{meant}:…")
                 },
             ));
         }
@@ -153,10 +153,10 @@ impl TableLocation {
             }
             Some(("memory", name)) => {
                 if name.contains('@') {
-                    return Err(invalid(uri, "a table in memory has no user"));
+                    return Err(invalid(uri, "a memory:// URI must not have a user name"));
                 }
                 let root = Path::parse(name.trim_matches('/'))
-                    .map_err(|_| invalid(uri, "it holds an empty part"))?;
+                    .map_err(|_| invalid(uri, "its path has an empty segment"))?;
                 let store: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&MEMORY);
                 Ok(Self {
                     uri: format!("memory://{root}/"),
@@ -207,19 +207,24 @@ impl TableLocation {
     /// Creates a table on a remote store with the settings of [`TableLocation::with_options`] and a connector
     /// that replaces the network, for tests.
     pub fn on_network(uri: &str, options: StorageOptions, network: Arc<dyn HttpConnector>) -> Result<Self> {
-        let place = Place::parse(uri).ok_or_else(|| invalid(uri, "no store over a network has it"))??;
+        let place = RemoteFolder::parse(uri).ok_or_else(|| invalid(uri, "no remote store supports it"))??;
         let settings = options::settings(&place, &options, environment::variables(place.service))?;
         let shared = Shared::try_new(&place, &settings, Some(network))?;
         Ok(Self::on_shared(place, shared, options, Vec::new()))
     }
 
-    fn remote(place: Place, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
+    fn remote(place: RemoteFolder, options: StorageOptions, allowed_roots: Vec<String>) -> Result<Self> {
         let settings = options::settings(&place, &options, environment::variables(place.service))?;
         let shared = shared::store(&place, settings)?;
         Ok(Self::on_shared(place, shared, options, allowed_roots))
     }
 
-    fn on_shared(place: Place, shared: Shared, options: StorageOptions, allowed_roots: Vec<String>) -> Self {
+    fn on_shared(
+        place: RemoteFolder,
+        shared: Shared,
+        options: StorageOptions,
+        allowed_roots: Vec<String>,
+    ) -> Self {
         Self {
             uri: place.to_uri(),
             store: shared.store,
@@ -296,7 +301,7 @@ impl TableLocation {
         self.file_system.as_deref()
     }
 
-    /// How many requests of an operation are made concurrently: each to a local disk occupies a thread, and
+    /// Maximum number of concurrent requests of an operation: each to a local disk occupies a thread, and
     /// more threads do not read faster, while each to a network mostly waits.
     #[must_use]
     pub fn at_once(&self, on_network: usize) -> usize {
@@ -316,7 +321,7 @@ impl TableLocation {
         })
     }
 
-    /// Returns a path below the root that we chose ourselves, so not URI-encoded.
+    /// Returns a path below the root that was not read from the log, and so is not URI-encoded.
     pub fn below(&self, relative: &str) -> Result<Path> {
         let joined = if self.root.as_ref().is_empty() {
             relative.to_owned()
@@ -326,7 +331,7 @@ impl TableLocation {
         Path::parse(&joined).map_err(|_| {
             Error::new(
                 ErrorKind::CorruptLog,
-                "the path is invalid: a part of it is empty, consists of dots, or contains a control character",
+                "the path is invalid: a segment is empty, consists of dots, or contains a control character",
             )
             .with("path", without_secrets(relative))
             .hint("restore the commit that names the path from a backup of the table")
@@ -335,11 +340,11 @@ impl TableLocation {
 
     /// Whether the path exists and is not a regular file: reading a pipe would block. Always false for remote
     /// tables.
-    pub fn is_no_regular_file(&self, path: &Path) -> bool {
-        self.file_system.is_some() && is_no_regular_file(&FilePath::new("/").join(path.as_ref()))
+    pub fn is_not_regular_file(&self, path: &Path) -> bool {
+        self.file_system.is_some() && is_not_regular_file(&FilePath::new("/").join(path.as_ref()))
     }
 
-    /// Reads a whole file by a path that we chose ourselves.
+    /// Reads a whole file by a path that was not read from the log.
     pub async fn read(&self, relative: &str) -> Result<bytes::Bytes, object_store::Error> {
         let path = self
             .below(relative)
@@ -387,7 +392,7 @@ fn without_user(rest: &str) -> &str {
     let authority = rest.split('/').next().unwrap_or(rest);
     let behind = |text: &str| text.rfind('@').map(|at| at + 1);
     let cut = behind(authority).or_else(|| {
-        // `user:pass/word@host`: after a host's colon there is a number.
+        // `user:pass/word@host` has a user: the colon of a host is followed by a port number.
         let (_, port) = authority.split_once(':')?;
         let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         if is_port { None } else { behind(rest) }

@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 use super::hadoop::{self, Translated};
 use super::names::{self, SAME, SECRET, TOGETHER, canonical};
-use super::uri::Place;
+use super::uri::RemoteFolder;
 
 /// The options of a store as the user specified them. Values are never printed, not even by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
     }
     Err(Error::new(
         ErrorKind::InvalidArgument,
-        format!("the value of {name:?} holds a line break or another control character"),
+        format!("the value of {name:?} contains a line break or another control character"),
     )
     .hint("remove it: a value that was read from a file may end with a line break"))
 }
@@ -60,7 +60,7 @@ fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
 ///
 /// An unknown option, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
 pub(super) fn settings(
-    place: &Place,
+    place: &RemoteFolder,
     options: &StorageOptions,
     environment: Vec<(String, String)>,
 ) -> Result<Settings> {
@@ -133,7 +133,7 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// Returns the values that no text may contain, without short ones, which occur in any text.
+/// Returns the values to remove from texts, except short ones, which occur in any text.
 pub(super) fn secrets(settings: &Settings) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (name, value) in settings {
@@ -190,17 +190,14 @@ pub(super) fn without(secrets: &[String], text: &str) -> String {
         .fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "…"))
 }
 
-fn unknown(place: &Place, name: &str) -> Error {
+fn unknown(place: &RemoteFolder, name: &str) -> Error {
     let hint = match nearest(name, names::all(place.service)) {
         Some(near) => format!("did you mean {near:?}?"),
         None => "docs/reference/storage-options.md lists the options of each store".to_owned(),
     };
     Error::new(
         ErrorKind::InvalidArgument,
-        format!(
-            "the storage option {name:?} is not known for {}:// tables",
-            place.scheme
-        ),
+        format!("unknown storage option {name:?} for {}:// tables", place.scheme),
     )
     .hint(hint)
 }
@@ -210,7 +207,7 @@ fn contradict(one: &str, other: &str) -> Error {
         ErrorKind::InvalidArgument,
         format!("the storage options {one:?} and {other:?} name the same setting and contradict each other"),
     )
-    .hint("give one of them")
+    .hint("set only one of them")
 }
 
 fn not_the_uris(name: &str) -> Error {
@@ -226,7 +223,7 @@ mod tests {
     use super::*;
 
     fn resolved(uri: &str, options: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Settings> {
-        let place = Place::parse(uri).expect("a store")?;
+        let place = RemoteFolder::parse(uri).expect("a store")?;
         let pairs = |pairs: &[(&str, &str)]| {
             pairs
                 .iter()
@@ -299,12 +296,12 @@ mod tests {
             (
                 "s3://b/t",
                 vec![("region", "PlAnTeD1"), ("aws_region", "PlAnTeD2")],
-                "give one",
+                "set only one",
             ),
             (
                 "s3://b/t",
                 vec![("endpoint", "PlAnTeD1"), ("aws_endpoint_url_s3", "PlAnTeD2")],
-                "give one",
+                "set only one",
             ),
             ("s3://b/t", vec![("bucket", "PlAnTeD1")], "omit the option"),
             (
@@ -362,7 +359,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("eu-west-1"));
-        // In any spelling of a server.
+        // In every spelling that a server may return.
         for given in [
             "?sv=2024-01-01&sig=PlAn%2Fx%2Bx%3D",
             "sv=2024-01-01&sig=PlAn/x+x=",

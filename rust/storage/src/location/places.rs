@@ -19,11 +19,11 @@ impl TableLocation {
     /// use deltaic_storage::TableLocation;
     ///
     /// let table = TableLocation::parse("/data/t", Vec::new())?;
-    /// assert!(table.ensure_places_once(["p=1/a.parquet", "p=2/a.parquet"]).is_ok());
-    /// assert!(table.ensure_places_once(["p=1/a.parquet", "p%3D1//./a.parquet"]).is_err());
+    /// assert!(table.ensure_unique_files(["p=1/a.parquet", "p=2/a.parquet"]).is_ok());
+    /// assert!(table.ensure_unique_files(["p=1/a.parquet", "p%3D1//./a.parquet"]).is_err());
     /// # Ok::<(), deltaic_protocol::Error>(())
     /// ```
-    pub fn ensure_places_once<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    pub fn ensure_unique_files<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
         let seed = foldhash::fast::RandomState::default();
         let mut known: HashTable<(u64, &str)> = HashTable::new();
         for path in paths {
@@ -109,7 +109,7 @@ mod tests {
         ];
         for (index, one) in names.iter().enumerate() {
             for other in &names[index + 1..] {
-                let error = table.ensure_places_once(["x", *one, "y", *other]).err();
+                let error = table.ensure_unique_files(["x", *one, "y", *other]).err();
                 let kind = error.as_ref().map(Error::kind);
                 assert_eq!(kind, Some(ErrorKind::CorruptLog), "{one} {other}");
             }
@@ -126,7 +126,7 @@ mod tests {
             "/elsewhere/a",
             "/elsewhere/a",
         ];
-        table.ensure_places_once(other)
+        table.ensure_unique_files(other)
     }
 
     #[test]
@@ -135,7 +135,10 @@ mod tests {
         let names = ["a.parquet", "s3://bucket/t/a.parquet", "s3a://bucket/t/a.parquet"];
         for (index, one) in names.iter().enumerate() {
             for other in &names[index + 1..] {
-                assert!(table.ensure_places_once([*one, *other]).is_err(), "{one} {other}");
+                assert!(
+                    table.ensure_unique_files([*one, *other]).is_err(),
+                    "{one} {other}"
+                );
             }
         }
         Ok(())

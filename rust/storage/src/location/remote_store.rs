@@ -1,4 +1,4 @@
-//! A store on a network: its errors contain no secret, and it works in forked processes.
+//! A remote store whose errors contain no secret, and which works in forked processes.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,12 +19,12 @@ use super::connect::connect;
 use super::network::Network;
 use super::options::{Settings, secrets, without};
 use super::per_process::PerProcess;
-use super::uri::Place;
+use super::uri::RemoteFolder;
 use crate::store_error::Cause;
 
 /// A store whose errors contain no secret, whatever a server responds, and whose `Debug` output is its name.
 pub(super) struct RemoteStore {
-    place: Place,
+    place: RemoteFolder,
     settings: Settings,
     secrets: Arc<[String]>,
     stores: PerProcess,
@@ -34,7 +34,7 @@ pub(super) struct RemoteStore {
 impl RemoteStore {
     /// Creates the store. Sends no request.
     pub(super) fn try_new(
-        place: Place,
+        place: RemoteFolder,
         settings: Settings,
         network: Network,
     ) -> deltaic_protocol::Result<Self> {
@@ -87,7 +87,7 @@ fn discreet(error: Error, secrets: &[String]) -> Error {
     }
 }
 
-/// The span of a request. `bytes` are those that it sends, or that it asks for.
+/// The span of a request. `bytes` is the number of bytes sent or requested.
 fn request(method: &'static str, path: &Path, bytes: usize) -> Span {
     debug_span!(target: "deltaic::storage", "request", method, path = path.as_ref(), bytes)
 }

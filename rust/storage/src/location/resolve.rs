@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
 
-use super::uri::Place;
+use super::uri::RemoteFolder;
 use super::{TableLocation, without_secrets};
 use crate::links::leads_out_of;
 
@@ -25,7 +25,7 @@ impl TableLocation {
                 format!("a path of the log leaves the table's folder: {why}"),
             )
             .with("path", without_secrets(log_path))
-            .hint("if the table is a shallow clone and you trust it, name the folder in allowed_roots")
+            .hint("if the table is a shallow clone and you trust it, add the folder to allowed_roots")
         };
         if let Some((scheme, rest)) = split_scheme(log_path) {
             if scheme.eq_ignore_ascii_case("file") && self.file_system.is_some() {
@@ -37,7 +37,7 @@ impl TableLocation {
             let Some(remote) = &self.remote else {
                 return Err(escape("it names another store"));
             };
-            return match Place::parse(log_path) {
+            return match RemoteFolder::parse(log_path) {
                 Some(Ok(place)) if place.is_beside(&remote.place) => {
                     let allowed = is_below(&place.root, &self.root) || self.allows(&place);
                     if allowed {
@@ -61,7 +61,7 @@ impl TableLocation {
                 "" | "." => {}
                 ".." => {
                     parts.pop().ok_or_else(|| {
-                        escape("it climbs out with ..")
+                        escape("its .. segments leave the table")
                             .hint("no root allows this: restore the commit that names the path from a backup of the table")
                     })?;
                 }
@@ -69,17 +69,17 @@ impl TableLocation {
             }
         }
         if parts.is_empty() {
-            return Err(escape("it names no file")
+            return Err(escape("it does not name a file")
                 .hint("restore the commit that names the path from a backup of the table"));
         }
         self.below(&parts.join("/"))
     }
 
     /// Whether a location on the same store is below a root that the user allowed.
-    fn allows(&self, place: &Place) -> bool {
+    fn allows(&self, place: &RemoteFolder) -> bool {
         self.allowed_roots
             .iter()
-            .filter_map(|allowed| Place::parse(allowed)?.ok())
+            .filter_map(|allowed| RemoteFolder::parse(allowed)?.ok())
             .any(|allowed| place.is_beside(&allowed) && is_below(&place.root, &allowed.root))
     }
 
@@ -92,7 +92,7 @@ impl TableLocation {
         let file = FilePath::new("/").join(path.as_ref());
         let mut folders = vec![root.clone()];
         folders.extend(self.allowed_roots.iter().map(|allowed| allowed_folder(allowed)));
-        if self.is_no_regular_file(path) {
+        if self.is_not_regular_file(path) {
             return Err(Error::new(
                 ErrorKind::CorruptData,
                 "there is no regular file at the path of a data file",
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_the_log_stay_below_the_root() -> Result<()> {
+    fn log_paths_remain_below_the_root() -> Result<()> {
         let table = TableLocation::parse("/data/my table", vec!["/shared/clones".to_owned()])?;
         assert_eq!(table.uri(), "file:///data/my%20table/");
         for (path, expected) in [

@@ -1,4 +1,4 @@
-//! Counts how often a request was sent: a store's client retries, and the last response does not show whether
+//! Counts how often a request was sent: the store's client retries, and the last response does not show whether
 //! the first request succeeded.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Sent {
 pub(super) struct Counting(Arc<dyn HttpConnector>);
 
 impl Counting {
-    /// Uses the network, or a replacement that tests pass.
+    /// Uses the network, or the replacement that a test provides.
     pub(super) fn over(network: &Network) -> Self {
         Self(match network {
             Some(stand) => Arc::clone(stand),

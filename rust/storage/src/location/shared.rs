@@ -11,7 +11,7 @@ use super::connect::is_elsewhere;
 use super::network::Network;
 use super::options::Settings;
 use super::remote_store::RemoteStore;
-use super::uri::Place;
+use super::uri::RemoteFolder;
 
 /// A store and its verified properties.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Creates the store without verified properties.
-    pub(super) fn try_new(place: &Place, settings: &Settings, network: Network) -> Result<Self> {
+    pub(super) fn try_new(place: &RemoteFolder, settings: &Settings, network: Network) -> Result<Self> {
         Ok(Self {
             proven: Arc::new(AtomicBool::new(!is_elsewhere(settings))),
             store: Arc::new(RemoteStore::try_new(place.clone(), settings.clone(), network)?),
@@ -31,17 +31,17 @@ impl Shared {
     }
 }
 
-/// How many stores are cached.
+/// Maximum number of cached stores.
 const KEPT: usize = 16;
 
-type Key = (Place, Settings);
+type Key = (RemoteFolder, Settings);
 
 static STORES: Mutex<Vec<(Key, Shared)>> = Mutex::new(Vec::new());
 
 /// Returns the store of a location with its settings.
-pub(super) fn store(place: &Place, settings: Settings) -> Result<Shared> {
+pub(super) fn store(place: &RemoteFolder, settings: Settings) -> Result<Shared> {
     let key = (
-        Place {
+        RemoteFolder {
             root: Path::default(),
             ..place.clone()
         },

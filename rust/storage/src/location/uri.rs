@@ -27,7 +27,7 @@ impl Service {
 
 /// A folder on a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RemoteFolder {
     pub(super) service: Service,
     pub(super) scheme: String,
     /// The bucket or container.
@@ -37,7 +37,7 @@ pub(super) struct Place {
     pub(super) root: Path,
 }
 
-impl Place {
+impl RemoteFolder {
     /// Parses `scheme://bucket/path`, and for Azure `scheme://container@account.dfs.core.windows.net/path`.
     ///
     /// Returns `None` if the scheme is not that of a remote store. The path is percent-decoded once. Parts
@@ -57,17 +57,16 @@ impl Place {
             )
         };
         if rest.contains(['?', '#']) {
-            return Err(invalid("it has a query or a fragment").hint(
-                "keys and tokens go into storage_options; a ? or # in the path itself is written %3F or %23",
-            ));
+            return Err(invalid("it has a query or a fragment")
+                .hint("pass keys and tokens in storage_options; write ? and # in a path as %3F and %23"));
         }
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (bucket, host) = match authority.split_once('@') {
             None => (authority, None),
             Some((container, host)) if service == Service::Azure => (container, Some(host)),
             Some(_) => {
-                return Err(invalid("it names a user before the bucket")
-                    .hint("keys and tokens go into storage_options, never into the URI"));
+                return Err(invalid("it contains a user name before the bucket")
+                    .hint("pass keys and tokens in storage_options, never in the URI"));
             }
         };
         if !is_name(bucket) || host.is_some_and(|host| !is_name(host)) {
@@ -154,8 +153,8 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn parse(uri: &str) -> Result<Place> {
-        Place::parse(uri).expect("a store that answers over a network")
+    fn parse(uri: &str) -> Result<RemoteFolder> {
+        RemoteFolder::parse(uri).expect("a URI of a remote store")
     }
 
     #[test]
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_secret_is_refused_and_not_printed() {
+    fn possible_secrets_are_refused_and_not_printed() {
         for uri in [
             "s3://AKIA:PlAnTeD@b/t",
             "gs://PlAnTeD@b/t",
@@ -240,7 +239,7 @@ mod tests {
             "/x",
             "https://b.s3.amazonaws.com/x",
         ] {
-            assert!(Place::parse(uri).is_none(), "{uri}");
+            assert!(RemoteFolder::parse(uri).is_none(), "{uri}");
         }
     }
 }

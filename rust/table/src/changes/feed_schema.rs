@@ -44,7 +44,7 @@ pub(super) fn with_changes(schema: &StructType) -> Result<StructType> {
         if schema.field_ignoring_case(name).is_some() {
             return Err(Error::new(
                 ErrorKind::SchemaMismatch,
-                format!("the table has a column {name}, and so has every change feed"),
+                format!("the table has a column {name}, which the change data feed adds"),
             )
             .with("field", name)
             .hint("rename the column"));

@@ -49,7 +49,7 @@ impl FileColumns {
         if !shared && !schema.fields.is_empty() && !last.schema.fields.is_empty() {
             return Err(Error::new(
                 ErrorKind::SchemaMismatch,
-                "the table had none of the columns that it has by now: it was replaced",
+                "the table had none of its present columns: it was replaced",
             )
             .with("version", version)
             .hint(format!("request changes from a version after {version} on")));
@@ -202,7 +202,7 @@ fn ensure_type_fits(older: &DataType, last: &DataType, names: Names, path: &str)
             }
             Err(Error::new(
                 ErrorKind::SchemaMismatch,
-                format!("the column {path} was {older}, and is {last} by now: its changes fit no one schema"),
+                format!("the column {path} was {older} and is now {last}: no single schema fits its changes"),
             )
             .with("field", path))
         }

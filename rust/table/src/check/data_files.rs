@@ -9,13 +9,13 @@ use deltaic_log::check::diagnosis::{
     MISSING_DELETION_VECTOR, OTHER_FILE_SIZE, OTHER_ROW_COUNT, UNREADABLE_FILE, UNREFERENCED_FILES,
 };
 use deltaic_log::check::{Examination, FileEntry, Finding, Findings, Progress, Severity, Stage};
-use deltaic_protocol::deletion_vector::Place as DeletionVectorPlace;
+use deltaic_protocol::deletion_vector::VectorLocation as DeletionVectorPlace;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::ParquetFile;
 use deltaic_storage::TableLocation;
 use deltaic_storage::location::without_secrets;
-use deltaic_storage::parquet_file::ParquetFile;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use futures::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -25,7 +25,7 @@ use parquet::arrow::async_reader::AsyncFileReader;
 const FILES_IN_FLIGHT: usize = 16;
 
 /// A data file to check.
-struct Wanted {
+struct DataFileToCheck {
     /// As in the log.
     path: String,
     place: Path,
@@ -105,7 +105,7 @@ fn wanted_of(
     examination: &Examination,
     refused: &mut HashSet<Path>,
     findings: &mut Findings,
-) -> (Vec<Wanted>, BTreeMap<Path, WantedVector>) {
+) -> (Vec<DataFileToCheck>, BTreeMap<Path, WantedVector>) {
     let mut wanted = Vec::new();
     let mut vectors: BTreeMap<Path, WantedVector> = BTreeMap::new();
     for file in examination.live_files() {
@@ -143,7 +143,7 @@ fn wanted_of(
             refused.insert(place);
             continue;
         }
-        wanted.push(Wanted {
+        wanted.push(DataFileToCheck {
             path: shown,
             place,
             size: file.size,
@@ -263,7 +263,7 @@ async fn examine_vectors(
     }
 }
 
-async fn look_at(location: &TableLocation, file: &Wanted, listed: Option<u64>) -> Vec<Finding> {
+async fn look_at(location: &TableLocation, file: &DataFileToCheck, listed: Option<u64>) -> Vec<Finding> {
     let here = |finding: Finding| finding.at(file.path.as_str());
     let size = match listed {
         Some(size) => size,

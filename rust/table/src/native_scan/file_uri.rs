@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spark_cannot_find_is_refused() {
+    fn files_that_spark_cannot_find_are_refused() {
         for (table, path) in [
             ("/t", "p=1/_a.parquet"),
             ("/t", ".a.parquet"),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_table_is_may_have_a_meaning_for_spark() {
+    fn table_paths_with_a_special_meaning_for_spark() {
         for uri in ["file:///data/t/", "s3://bucket/temporary/_t/"] {
             assert!(is_table_without_meaning(uri), "{uri}");
         }

@@ -65,7 +65,7 @@ impl NativeScanPlan {
             .transpose()?;
         let (files, report) = snapshot.files(bound.as_ref()).await?;
         snapshot.ensure_partition_values(&files)?;
-        snapshot.ensure_places_once(&files)?;
+        snapshot.ensure_unique_files(&files)?;
         snapshot.ensure_vectors(&files)?;
         let entries = entries(snapshot, &files).await.map_err(located)?;
         Ok(Self {

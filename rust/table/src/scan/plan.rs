@@ -154,7 +154,7 @@ impl Scan {
     /// Returns the tasks that read these files.
     pub(crate) fn tasks_of(&self, files: &Files) -> Result<Vec<ScanTask>> {
         self.snapshot.ensure_partition_values(files)?;
-        self.snapshot.ensure_places_once(files)?;
+        self.snapshot.ensure_unique_files(files)?;
         let task = |files: &FilesBatch, row: usize| {
             Ok(ScanTask {
                 context: Arc::clone(&self.context),
@@ -176,7 +176,7 @@ impl Scan {
     }
 
     /// Whether the predicate, if any, uses only partition columns, so that the log can evaluate it.
-    fn is_answered_by_the_log(&self) -> bool {
+    fn is_decided_by_the_log(&self) -> bool {
         self.bound().is_none_or(|predicate| {
             let columns = predicate.columns();
             // A predicate without columns is evaluated for each row like any other.
@@ -205,7 +205,7 @@ impl Scan {
 
     /// Returns the number of rows if the log has it exactly; `None` if the files must be read.
     pub async fn count_from_log(&self) -> Result<Option<i64>> {
-        if !self.is_answered_by_the_log() {
+        if !self.is_decided_by_the_log() {
             return Ok(None);
         }
         let (files, _) = self
@@ -217,7 +217,7 @@ impl Scan {
             .await?;
         // Pruning keeps a file with an invalid partition value; a scan would reject it.
         self.snapshot.ensure_partition_values(&files)?;
-        self.snapshot.ensure_places_once(&files)?;
+        self.snapshot.ensure_unique_files(&files)?;
         self.snapshot.ensure_vectors(&files)?;
         Ok(files.num_rows().map(|rows| match self.limit {
             Some(limit) => rows.min(i64::try_from(limit).unwrap_or(i64::MAX)),

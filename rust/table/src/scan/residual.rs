@@ -53,7 +53,7 @@ impl ScanTask {
 
 impl Residual {
     /// Whether no row can match, whatever the file contains.
-    pub(crate) fn is_hopeless(&self) -> bool {
+    pub(crate) fn matches_no_row(&self) -> bool {
         let conjuncts = self.predicate.iter().flat_map(BoundPredicate::conjuncts);
         let is_no = |part: &BoundPredicate| {
             matches!(

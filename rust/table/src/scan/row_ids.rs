@@ -44,7 +44,7 @@ pub(super) fn materialized_columns(snapshot: &Snapshot) -> Result<MaterializedCo
         if snapshot.schema().field_ignoring_case(name).is_some() {
             return Err(Error::new(
                 ErrorKind::SchemaMismatch,
-                format!("the table has a column {name}, and so has every scan with row ids"),
+                format!("the table has a column {name}, which a scan with row ids adds"),
             )
             .with("field", name)
             .hint("rename the column"));

@@ -62,7 +62,7 @@ impl TableTransaction {
 
     fn ensure_goes_with_files(&self, proposal: &Proposal) -> Result<()> {
         let before = self.snapshot.configuration();
-        match what_files_hang_on(before, &proposal.applied_to(before)) {
+        match properties_that_files_depend_on(before, &proposal.applied_to(before)) {
             None => Ok(()),
             Some(what) => Err(self.located(
                 Error::new(
@@ -77,7 +77,10 @@ impl TableTransaction {
 }
 
 /// Returns the first difference between two configurations that affects how files are written; `None` if there is none.
-fn what_files_hang_on(before: &TableConfiguration, after: &TableConfiguration) -> Option<String> {
+fn properties_that_files_depend_on(
+    before: &TableConfiguration,
+    after: &TableConfiguration,
+) -> Option<String> {
     if before.protocol() != after.protocol() {
         return Some("protocol".to_owned());
     }
@@ -121,7 +124,7 @@ mod tests {
     #[test]
     fn files_go_with_what_they_are_not_written_by() -> Result<()> {
         let plain = table(&[], &[])?;
-        let differs = |other: &TableConfiguration| what_files_hang_on(&plain, other);
+        let differs = |other: &TableConfiguration| properties_that_files_depend_on(&plain, other);
         assert_eq!(
             differs(&table(
                 &[("mine", "1"), ("delta.checkpointInterval", "5")],

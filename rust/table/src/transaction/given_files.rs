@@ -11,7 +11,7 @@ use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::partition::value_of;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
@@ -108,7 +108,7 @@ impl TableTransaction {
         });
         for add in adds {
             if !add.data_change {
-                self.same_rows.comes(&add);
+                self.same_rows.record_added(&add);
             }
             self.proposal.adds.push(add);
         }
@@ -161,8 +161,8 @@ impl TableTransaction {
                 let what = format!("it has no value for the partition column {:?}", column.name);
                 return Err(file.wrong(&what));
             }
-            let judged = value_of(column, &file.partition_values);
-            judged.map_err(|error| file.wrong(error.what()).with("field", column.name.as_str()))?;
+            let evaluated = value_of(column, &file.partition_values);
+            evaluated.map_err(|error| file.wrong(error.what()).with("field", column.name.as_str()))?;
         }
         Ok(())
     }

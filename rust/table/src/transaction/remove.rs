@@ -36,7 +36,7 @@ impl TableTransaction {
         if !data_change {
             // The number of removed rows is in the statistics, which replay does not keep.
             for add in whole_adds(&snapshot, Some(paths)).await? {
-                self.same_rows.goes(&add);
+                self.same_rows.record_removed(&add);
             }
         }
         let now = now_ms();

@@ -42,11 +42,11 @@ impl Counted {
 }
 
 impl SameRows {
-    pub(super) fn comes(&mut self, add: &Add) {
+    pub(super) fn record_added(&mut self, add: &Add) {
         self.coming.count(add);
     }
 
-    pub(super) fn goes(&mut self, add: &Add) {
+    pub(super) fn record_removed(&mut self, add: &Add) {
         self.going.count(add);
     }
 

@@ -7,11 +7,11 @@ use arrow_schema::SchemaRef;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::partition::folder;
 use deltaic_protocol::path_encoding::encode_path;
-use deltaic_protocol::properties::{Codec, DataFileForm};
+use deltaic_protocol::properties::{Codec, DataFileSettings};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::{new_id, now_ms};
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use object_store::buffered::BufWriter;
 use parquet::arrow::AsyncArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -19,13 +19,13 @@ use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
-use super::partition::PartitionValues;
+use super::partition::PartitionKey;
 use super::statistics::FileStatistics;
 
 /// A data file that is being written.
 pub(super) struct DataFile {
     relative: String,
-    values: PartitionValues,
+    values: PartitionKey,
     writer: AsyncArrowWriter<BufWriter>,
     statistics: FileStatistics,
 }
@@ -36,9 +36,9 @@ impl DataFile {
     pub(super) fn begin(
         location: &TableLocation,
         schema: &SchemaRef,
-        values: PartitionValues,
+        values: PartitionKey,
         statistics: FileStatistics,
-        form: &DataFileForm,
+        form: &DataFileSettings,
         number: usize,
     ) -> Result<Self> {
         let (compression, message) = packed(form.codec);
@@ -162,7 +162,7 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
             return store_error(store, relative);
         }
         if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            return deltaic_storage::store_error::io_error(io, relative);
+            return deltaic_storage::io_error(io, relative);
         }
     }
     Error::new(

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_within_a_row_that_counts_counts() {
+    fn values_of_valid_rows_are_validated() {
         let offsets = OffsetBuffer::new(vec![1, 2, 4, 4, 5].into());
         let rows = NullBuffer::from(vec![true, false, true, true]);
         let counting = counting_within(&offsets, Some(&rows), 6).map(|counting| counting.iter().collect());

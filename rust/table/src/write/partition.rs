@@ -18,7 +18,7 @@ use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// The values of a partition, as text for the log; `None` is NULL.
-pub(super) type PartitionValues = Vec<(String, Option<String>)>;
+pub(super) type PartitionKey = Vec<(String, Option<String>)>;
 
 /// Splits batches of a table's rows by partition.
 pub(super) struct Splitter {
@@ -72,7 +72,7 @@ impl Splitter {
     }
 
     /// Returns the batch's rows by partition, without the partition columns; partitions in order of first appearance.
-    pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionValues, RecordBatch)>> {
+    pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
         let data: Vec<ArrayRef> = self
             .data
             .iter()
@@ -126,7 +126,7 @@ impl Splitter {
             .collect()
     }
 
-    fn values_at(&self, keys: &[ArrayRef], row: usize) -> Result<PartitionValues> {
+    fn values_at(&self, keys: &[ArrayRef], row: usize) -> Result<PartitionKey> {
         self.partitions
             .iter()
             .zip(keys)

@@ -11,14 +11,14 @@ use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
-use deltaic_protocol::properties::{DataFileForm, IndexedColumns, data_file_form, indexed_columns};
+use deltaic_protocol::properties::{DataFileSettings, IndexedColumns, data_file_settings, indexed_columns};
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::TableLocation;
 use futures::StreamExt;
 
 use super::check::Incoming;
 use super::data_file::DataFile;
-use super::partition::{PartitionValues, Splitter};
+use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
 use super::storable::{ensure_storable, without_void};
@@ -45,8 +45,8 @@ pub struct TableWriter {
     splitter: Splitter,
     data_schema: StructType,
     indexed: IndexedColumns,
-    form: DataFileForm,
-    open: BTreeMap<PartitionValues, DataFile>,
+    form: DataFileSettings,
+    open: BTreeMap<PartitionKey, DataFile>,
     /// The files that were started.
     files: StagedFiles,
     /// The number of files that were started.
@@ -80,7 +80,7 @@ impl TableWriter {
             splitter: Splitter::try_new(&schema, partition_columns)?,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
-            form: data_file_form(snapshot.metadata()).map_err(located)?,
+            form: data_file_settings(snapshot.metadata()).map_err(located)?,
             open: BTreeMap::new(),
             files: StagedFiles::new(snapshot.location()),
             begun: 0,
@@ -102,7 +102,7 @@ impl TableWriter {
         Ok(())
     }
 
-    async fn write_partition(&mut self, values: PartitionValues, rows: &RecordBatch) -> Result<()> {
+    async fn write_partition(&mut self, values: PartitionKey, rows: &RecordBatch) -> Result<()> {
         let file = match self.open.entry(values) {
             std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::btree_map::Entry::Vacant(slot) => {
@@ -130,7 +130,7 @@ impl TableWriter {
     }
 
     async fn roll_full_files(&mut self) -> Result<()> {
-        let full: Vec<PartitionValues> = self
+        let full: Vec<PartitionKey> = self
             .open
             .iter()
             .filter(|(_, file)| is_full(&self.form, file))
@@ -206,6 +206,6 @@ impl TableWriter {
     }
 }
 
-fn is_full(form: &DataFileForm, file: &DataFile) -> bool {
+fn is_full(form: &DataFileSettings, file: &DataFile) -> bool {
     file.bytes() as u64 >= form.target_bytes.unwrap_or(TARGET_BYTES)
 }

@@ -6,7 +6,7 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, name_of_
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::new_id;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use object_store::{ObjectStoreExt, PutPayload};
 
 /// A vector file that was written.
@@ -56,7 +56,7 @@ mod tests {
     use crate::read::{VectorOf, read_vectors};
 
     #[tokio::test]
-    async fn what_is_written_is_read() -> Result<()> {
+    async fn written_vectors_are_read_back() -> Result<()> {
         let location = TableBuilder::new().location();
         let bitmaps = [
             Bitmap::from_positions([0, 3, 70_000])?,

@@ -57,7 +57,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
         // A complete checkpoint may describe an unsupported table.
         (Ok(_), Err(error)) => assert!(is_expected(&error), "{error:?}"),
         (Err(error), Err(also)) => assert!(is_expected(&error) && is_expected(&also), "{error:?} {also:?}"),
-        (Err(error), Ok(_)) => panic!("a table was opened whose only checkpoint cannot be read: {error}"),
+        (Err(error), Ok(_)) => panic!("a table opened although its only checkpoint cannot be read: {error}"),
     }
 }
 

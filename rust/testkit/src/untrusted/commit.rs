@@ -8,7 +8,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, StructArray};
 use arrow_schema::Schema;
 use bytes::Bytes;
-use deltaic_log::decode::commits::{Cut, DecodedCommit, decode_commit, read_commit_in_pieces};
+use deltaic_log::decode::commits::{DecodedCommit, Splitting, decode_commit, read_commit_in_pieces};
 use deltaic_log::decode::{FileBatch, StatisticsSource};
 use deltaic_log::listing::LogFile;
 use deltaic_log::transaction::WinningCommit;
@@ -53,7 +53,10 @@ pub(super) fn check_invariants(bytes: &[u8]) {
     });
     match (&quick, &general) {
         (Ok(quick), Ok(general)) => {
-            ensure_same(quick, &winning_commit.expect("what is read can have won"));
+            ensure_same(
+                quick,
+                &winning_commit.expect("a readable commit decodes as a winning commit"),
+            );
             let (ours, theirs) = (decoded(quick, bytes), decoded(general, &spaced));
             assert_eq!(ours, theirs);
             assert_eq!(ours, read_line_by_line(bytes));
@@ -61,7 +64,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
             assert_eq!(table, format!("{:?}", general.table));
             if is_read_in_pieces {
                 let pieces = read_in_pieces(bytes);
-                let pieces = pieces.expect("what is read as a whole is read in pieces");
+                let pieces = pieces.expect("a readable commit can be read in pieces");
                 assert_eq!(ours, decoded(&pieces, bytes));
                 assert_eq!(table, format!("{:?}", pieces.table));
             }
@@ -74,10 +77,10 @@ pub(super) fn check_invariants(bytes: &[u8]) {
             assert_eq!(place(quick), place(general), "{quick} | {general}");
             assert!(
                 !is_read_in_pieces || read_in_pieces(bytes).is_err(),
-                "in pieces the damage is not seen: {quick}"
+                "reading in pieces does not detect the damage: {quick}"
             );
         }
-        _ => panic!("the two ways differ: {quick:?} | {general:?}"),
+        _ => panic!("the fast and the general decoder differ: {quick:?} | {general:?}"),
     }
 }
 
@@ -111,7 +114,7 @@ fn read_in_pieces(bytes: &[u8]) -> Result<DecodedCommit> {
         Arc::<InMemory>::clone(&store),
         Path::from("t"),
     );
-    let cut = Cut {
+    let cut = Splitting {
         piece: 1 + size / 7 + size % 5,
         read: 16 + size % 97,
     };
@@ -220,7 +223,7 @@ fn row_of(files: &FileBatch, row: usize, bytes: &[u8]) -> Decoded {
 /// The fields of a struct, also for rows in which the struct is null.
 fn without_nulls(rows: &StructArray) -> RecordBatch {
     let schema = Arc::new(Schema::new(rows.fields().clone()));
-    RecordBatch::try_new(schema, rows.columns().to_vec()).expect("members are as long as their struct")
+    RecordBatch::try_new(schema, rows.columns().to_vec()).expect("members have the length of their struct")
 }
 
 fn text<'a>(batch: &'a RecordBatch, name: &str, row: usize) -> &'a str {
@@ -265,7 +268,7 @@ fn read_line_by_line(bytes: &[u8]) -> (Vec<Decoded>, Vec<Decoded>) {
             Ok(_) => {}
             Err(error) => assert!(
                 line.iter().all(u8::is_ascii_whitespace),
-                "a damaged line was taken: {error}"
+                "a damaged line was accepted: {error}"
             ),
         }
     }

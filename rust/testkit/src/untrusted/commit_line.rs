@@ -46,7 +46,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
                 "domainMetadata",
                 "commitInfo",
             ] {
-                assert!(!line.contains_key(action), "{action} was passed over");
+                assert!(!line.contains_key(action), "{action} was skipped");
             }
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
         }
         (Hint::Unusable(why), None) => assert!(!why.is_empty()),
         (Hint::Unusable(why), Some((_, Err(parsed)))) => assert_eq!(why, parsed),
-        (hint, parsed) => panic!("the store's {hint:?} is the text's {parsed:?}"),
+        (hint, parsed) => panic!("read {hint:?} from the store, but parsed {parsed:?}"),
     }
 }
 
@@ -53,7 +53,7 @@ fn agrees(text: &str, version: i64) {
     }
     assert_eq!(members.get("version").and_then(Value::as_i64), Some(version));
     let Ok(ours) = checksum(text) else {
-        panic!("a hint was taken whose checksum cannot be told");
+        panic!("a hint without a computable checksum was accepted");
     };
     if let Some(given) = members.get("checksum") {
         let accepted = checksums(text).unwrap_or_default();

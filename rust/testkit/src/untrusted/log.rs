@@ -82,28 +82,28 @@ fn agree(opened: &Result<Snapshot>, checked: Result<Examination>) {
             );
             return;
         }
-        (Ok(_), Err(checked)) => panic!("what opens cannot be checked: {checked:?}"),
+        (Ok(_), Err(checked)) => panic!("the table opens, but its check fails: {checked:?}"),
     };
     let worst = checked.findings.worst();
     match opened {
         Err(error) => match error.kind() {
             ErrorKind::UnsupportedFeature => {
-                assert!(worst.is_some(), "a check knows nothing of {error:?}");
+                assert!(worst.is_some(), "the check does not report {error:?}");
             }
             ErrorKind::CorruptLog | ErrorKind::TableNotFound => {
                 assert_eq!(
                     worst,
                     Some(Severity::Damage),
-                    "a check finds no damage: {error:?}"
+                    "the check reports no damage: {error:?}"
                 );
             }
-            _ => panic!("a log is not a reason for {error:?}"),
+            _ => panic!("a log must not cause {error:?}"),
         },
         Ok(snapshot) if worst < Some(Severity::Damage) => {
             let live = checked.examined.live_files;
             assert!(
                 live.is_none_or(|live| live == snapshot.num_files()),
-                "a check has {live:?} live files, and opening {}",
+                "the check has {live:?} live files, but the snapshot {}",
                 snapshot.num_files()
             );
         }
@@ -118,6 +118,6 @@ fn refreshes_to_itself(snapshot: &Snapshot) {
             assert_eq!(refreshed.version(), snapshot.version());
             assert_eq!(refreshed.num_files(), snapshot.num_files());
         }
-        Err(error) => panic!("a table that opens is not refreshed: {error:?}"),
+        Err(error) => panic!("the table opens, but the refresh fails: {error:?}"),
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! Each invariant is a function that panics if violated. It is called by the fuzz targets of `fuzz/`, which search for
 //! bytes with new coverage, and by a test that mutates known bytes at random.
-#![expect(clippy::expect_used, clippy::panic, reason = "a panic breaks an invariant")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic reports a violated invariant"
+)]
 
 mod checkpoint;
 mod commit;
@@ -88,7 +92,7 @@ const fn target(name: &'static str, most_bytes: usize, check_invariants: fn(&[u8
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
-    reason = "how long a test takes is for its caller to say"
+    reason = "the environment sets the duration of the test"
 )]
 pub fn executions(unless_set: u64) -> u64 {
     let set = std::env::var("FUZZ_EXECUTIONS").ok();
@@ -106,5 +110,5 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .expect("a runtime can be made")
+        .expect("the runtime can be created")
 });

@@ -59,9 +59,9 @@ pub(super) fn check_invariants(bytes: &[u8]) {
     };
     let column = StructField::new("p", data_type.into(), true);
     let parsed = bounded(BOUND, bytes.len(), || parse_value(&column, Some(text)));
-    // A column gives the same result as a single value, except that no value is NULL there.
+    // A column has the same values as single parsing, except that an invalid value is NULL there.
     let Some(logged) = logged(text) else {
-        panic!("one row makes a map");
+        panic!("one row must give one map");
     };
     let read = bounded(BOUND, bytes.len(), || parse_texts(&column, &logged));
     let unreadable = unreadable_texts(&column, &logged).value(0);
@@ -88,7 +88,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
 
 fn round_trip(column: &StructField, value: &Scalar, text: &str) {
     let Some(written) = value.to_partition_text() else {
-        panic!("{text:?} was read as {value:?}, which cannot be written");
+        panic!("{text:?} was read as {value:?}, which cannot be serialized");
     };
     let again = parse_value(column, Some(&written));
     let same = match (value, &again) {
@@ -102,7 +102,7 @@ fn round_trip(column: &StructField, value: &Scalar, text: &str) {
     };
     assert!(
         same,
-        "{text:?} is {value:?}, written {written:?}, which is {again:?}"
+        "{text:?} is {value:?}, serialized as {written:?}, which is {again:?}"
     );
 }
 

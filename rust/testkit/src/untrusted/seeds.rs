@@ -63,7 +63,7 @@ fn word(line: &str) -> Option<Vec<u8>> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "seeds are files of the project, and of no table"
+    reason = "seeds are files of the repository, not of a table"
 )]
 fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -76,7 +76,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "seeds are files of the project, and of no table"
+    reason = "seeds are files of the repository, not of a table"
 )]
 fn read(path: &Path) -> Option<Vec<u8>> {
     std::fs::read(path).ok()
@@ -87,7 +87,7 @@ mod tests {
     use super::word;
 
     #[test]
-    fn a_word_is_read_with_its_escapes() {
+    fn strings_are_read_with_their_escapes() {
         assert_eq!(word(r#""a\x00\"\\b""#).as_deref(), Some(&b"a\0\"\\b"[..]));
         assert_eq!(word("# a comment"), None);
     }

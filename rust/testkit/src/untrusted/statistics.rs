@@ -41,7 +41,7 @@ fn text(bytes: &[u8], is_escaped: bool) -> StatisticsText<'_> {
 fn read(texts: &[StatisticsText<'_>]) -> StatisticsColumns {
     let mut builder = StatisticsBuilder::with_capacity(&WANTED, texts.len());
     texts.iter().for_each(|text| builder.push(*text));
-    builder.finish().expect("what cannot be used is NULL")
+    builder.finish().expect("unusable statistics are NULL")
 }
 
 pub(super) fn check_invariants(bytes: &[u8]) {

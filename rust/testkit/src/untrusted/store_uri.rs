@@ -73,16 +73,16 @@ pub(super) fn check_invariants(bytes: &[u8]) {
         .into_iter()
         .map(|(name, value)| (name, format!("{value}{SECRET}")))
         .collect();
-    tells_nothing(open(uri, &planted));
+    reveals_nothing(open(uri, &planted));
     // In-memory locations have names and no credentials.
     if let Some((scheme, rest)) = uri.split_once("://")
         && scheme != "memory"
     {
-        tells_nothing(open(
+        reveals_nothing(open(
             &format!("{scheme}://{SECRET}:{SECRET}@{rest}"),
             &BTreeMap::new(),
         ));
-        tells_nothing(open(&format!("{uri}?sig={SECRET}"), &BTreeMap::new()));
+        reveals_nothing(open(&format!("{uri}?sig={SECRET}"), &BTreeMap::new()));
     }
 }
 
@@ -100,7 +100,7 @@ fn is_expected(error: &Error) -> bool {
     )
 }
 
-fn tells_nothing(opened: deltaic_protocol::Result<TableLocation>) {
+fn reveals_nothing(opened: deltaic_protocol::Result<TableLocation>) {
     let message = match opened {
         Ok(location) => format!("{location:?}"),
         Err(error) => format!("{error} {error:?}"),

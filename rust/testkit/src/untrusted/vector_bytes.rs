@@ -64,21 +64,25 @@ pub(super) fn holds(bitmap: &Bitmap, rows: &[Range<u64>]) {
         assert_eq!(bitmap.count_below(run.start), before);
         masks(bitmap, run.start.saturating_sub(70)..run.start.saturating_add(70));
     }
-    let again = bitmap.encode().expect("what was read can be written");
-    let decoded = Bitmap::decode(&again).expect("what was written can be read");
+    let again = bitmap.encode().expect("a decoded vector can be encoded");
+    let decoded = Bitmap::decode(&again).expect("an encoded vector can be decoded");
     assert_eq!(&decoded, bitmap);
-    let naive = vector_naive::ranges(&again).expect("what was written is a vector");
+    let naive = vector_naive::ranges(&again).expect("the encoded bytes are a vector");
     assert_eq!(
         joined(naive.into_iter().map(|run| *run.start()..*run.end() + 1)),
         rows
     );
-    assert_eq!(decoded.encode().ok(), Some(again), "it is written in one way");
+    assert_eq!(
+        decoded.encode().ok(),
+        Some(again),
+        "the encoding is not deterministic"
+    );
 }
 
 /// Mask, kept rows and deleted rows of a range agree with `contains`.
 fn masks(bitmap: &Bitmap, rows: Range<u64>) {
     let kept = |row: &u64| !bitmap.contains(*row);
-    let mask = bitmap.keep_mask(rows.clone()).expect("there is memory for it");
+    let mask = bitmap.keep_mask(rows.clone()).expect("the mask fits into memory");
     assert!(mask.iter().eq(rows.clone().map(|row| kept(&row))));
     let ranges = bitmap.kept_ranges(rows.clone()).flatten();
     assert!(ranges.eq(rows.filter(kept)));

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, DescriptorText, Place};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, DescriptorText, VectorLocation};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_storage::TableLocation;
 
@@ -24,16 +24,16 @@ pub(super) fn check_invariants(bytes: &[u8]) {
         return assert!(text.is_err() && alone.is_err(), "{text:?} and {alone:?}");
     };
     assert_eq!(&Descriptor::from(text), descriptor);
-    let written = serde_json::to_vec(descriptor).expect("it can be written");
+    let written = serde_json::to_vec(descriptor).expect("the descriptor can be serialized");
     assert_eq!(
         serde_json::from_slice::<Descriptor>(&written).ok().as_ref(),
         Some(descriptor)
     );
-    let judged = bounded(BOUND, bytes.len(), || descriptor.validate());
+    let checked = bounded(BOUND, bytes.len(), || descriptor.validate());
     let decoded = bounded(BOUND, bytes.len(), || descriptor.decode_inline());
-    match judged {
-        Ok(Place::Inline(text)) => is_inline(descriptor, text, decoded),
-        Ok(Place::File(path)) => {
+    match checked {
+        Ok(VectorLocation::Inline(text)) => is_inline(descriptor, text, decoded),
+        Ok(VectorLocation::File(path)) => {
             assert!(matches!(decoded, Ok(None)));
             is_in_a_file(descriptor, &path);
         }
@@ -53,8 +53,8 @@ pub(super) fn check_invariants(bytes: &[u8]) {
 
 fn is_inline(descriptor: &Descriptor, text: &str, decoded: Result<Option<Bitmap>>) {
     assert_eq!((descriptor.storage_type.as_str(), descriptor.offset), ("i", None));
-    let mut vector = z85::naively(text).expect("its text was judged");
-    let size = usize::try_from(descriptor.size_in_bytes).expect("its size was judged");
+    let mut vector = z85::naively(text).expect("the text was validated");
+    let size = usize::try_from(descriptor.size_in_bytes).expect("the size was validated");
     assert!(size <= vector.len() && vector.len() - size < 4);
     vector.truncate(size);
     let rows = vector_naive::ranges(&vector);
@@ -69,7 +69,7 @@ fn is_inline(descriptor: &Descriptor, text: &str, decoded: Result<Option<Bitmap>
 }
 
 fn is_in_a_file(descriptor: &Descriptor, path: &str) {
-    let place = descriptor.bytes_in_file().expect("its numbers were judged");
+    let place = descriptor.bytes_in_file().expect("the numbers were validated");
     assert!(place.start > 0 && place.end - place.start >= 8);
     let found = match TABLE.resolve(path) {
         Ok(found) => found,

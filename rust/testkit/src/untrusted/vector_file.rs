@@ -71,10 +71,12 @@ fn read(file: &[u8], descriptor: &Descriptor) {
 
 /// The byte range that the descriptor gives is sufficient, and gives the same vector.
 fn in_part(file: &[u8], descriptor: &Descriptor, vector: &[u8]) {
-    let place = descriptor.bytes_in_file().expect("it was read from there");
+    let place = descriptor
+        .bytes_in_file()
+        .expect("the vector was read from these bytes");
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let part = file.get(index(place.start)..index(place.end));
-    let part = part.expect("all of the frame is there");
+    let part = part.expect("the range contains the whole frame");
     assert_eq!(unframe(part, descriptor).ok(), Some(vector));
     let cut = part.split_last().map(|(_, rest)| rest).unwrap_or_default();
     assert!(unframe(cut, descriptor).is_err());
@@ -83,7 +85,7 @@ fn in_part(file: &[u8], descriptor: &Descriptor, vector: &[u8]) {
 /// Written twice to a new file, each is found by its own descriptor.
 fn is_written_again(bitmap: &Bitmap, descriptor: &Descriptor) {
     let mut file = VectorFile::new();
-    let reported = [(); 2].map(|()| file.push(bitmap).expect("there is room"));
+    let reported = [(); 2].map(|()| file.push(bitmap).expect("the file has room"));
     let bytes = file.into_bytes();
     for (offset, size_in_bytes) in reported {
         let descriptor = Descriptor {

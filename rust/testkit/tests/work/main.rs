@@ -1,7 +1,7 @@
 //! Work is proportional to the input: ten times the bytes of a kind take about ten times the allocations, in the
-//! invariants of `deltaic_testkit::untrusted`. Counted instead of timed, so repeated searches without allocations are not
-//! detected.
-#![expect(clippy::panic, reason = "a test states what it expects by failing")]
+//! invariants of `deltaic_testkit::untrusted`. Counted instead of timed, so repeated searches without allocations are
+//! not detected.
+#![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod shapes;
 
@@ -38,7 +38,7 @@ fn work(check_invariants: fn(&[u8]), bytes: &[u8]) -> Work {
 fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(target) = untrusted::named(target) else {
-        panic!("there is no target {target}");
+        panic!("the target {target} does not exist");
     };
     let mut out_of_proportion = Vec::new();
     for shape in shapes {
@@ -51,7 +51,7 @@ fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
         }
         assert!(
             many.bytes > 2 * few.bytes,
-            "{} is not read: {few:?} becomes {many:?}",
+            "{} is not processed: {few:?} becomes {many:?}",
             shape.name
         );
     }

@@ -61,12 +61,12 @@ pub(crate) const LOGS: [Shape; 22] = [
             |_| None,
         )
     }),
-    shape("files that stand twice", 300, |n| {
+    shape("duplicate files", 300, |n| {
         of_commit((0..n).chain(0..n).map(added))
     }),
     shape("transactions", 300, |n| of_commit((0..n).map(transaction))),
     shape("domains", 300, |n| of_commit((0..n).map(domain))),
-    shape("transactions that stand twice", 300, |n| {
+    shape("duplicate transactions", 300, |n| {
         of_commit((0..n).chain(0..n).map(transaction))
     }),
     shape("partition values of a file", 300, |n| {
@@ -75,7 +75,7 @@ pub(crate) const LOGS: [Shape; 22] = [
             "dataChange": true}}),
         ])
     }),
-    shape("a path of many letters", 20_000, |n| {
+    shape("a long path", 20_000, |n| {
         of_commit([
             json!({"add": {"path": "x/".repeat(n), "partitionValues": {}, "size": 1, "modificationTime": 1,
             "dataChange": true}}),
@@ -107,7 +107,7 @@ pub(crate) const LOGS: [Shape; 22] = [
     shape("damaged lines", 300, |n| {
         of_commit((0..n).map(|_| json!({"add": {"size": 1}})))
     }),
-    shape("a gap behind commits", 100, |n| {
+    shape("a gap after commits", 100, |n| {
         let mut bytes = log(n, |version| vec![added(version)], |_| None);
         bytes.extend_from_slice(format!("> {:020}.json\n{{}}\n", 10 * n).as_bytes());
         bytes
@@ -137,7 +137,7 @@ pub(crate) const LOGS: [Shape; 22] = [
             },
         )
     }),
-    shape("names that are nearly right", 100, |n| {
+    shape("names that resemble log files", 100, |n| {
         log(
             n,
             |version| vec![added(version)],

@@ -1,4 +1,4 @@
-//! Tests what a plan deletes, and that any part of it leaves a readable log.
+//! Tests which files a plan deletes, and that the log remains readable after any part of it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn names(plan: &CleanupPlan) -> BTreeSet<String> {
 ///
 /// protocol: metadata-cleanup.1, checkpoints.3
 #[test]
-fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
+fn files_before_the_checkpoint_at_the_cutoff_are_deleted() -> Result<()> {
     let uuid = format!("{:020}.checkpoint.{ID}.json", 2);
     let listing = ten([
         uuid.clone(),
@@ -95,7 +95,7 @@ fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
         compacted(5, 7),
         compacted(6, 9),
     ]);
-    let plan = plan(&listing, at(7), &RULES, Known::default())?;
+    let plan = plan(&listing, at(7), &RULES, LogFacts::default())?;
     assert_eq!(plan.oldest_kept(), Some(version(5)));
     let mut expected: BTreeSet<String> = (0..5).map(commit).collect();
     expected.extend((0..5).map(|number| format!("{number:020}.crc")));
@@ -115,7 +115,7 @@ fn what_is_before_the_checkpoint_at_the_cutoff_goes() -> Result<()> {
 ///
 /// protocol: metadata-cleanup.1
 #[test]
-fn no_commit_from_the_cutoff_on_goes() -> Result<()> {
+fn commits_after_the_cutoff_are_not_deleted() -> Result<()> {
     let listing = ten([classic(2), classic(6)]);
     for (cutoff, kept) in [
         (9, Some(6)),
@@ -125,9 +125,9 @@ fn no_commit_from_the_cutoff_on_goes() -> Result<()> {
         (1, None),
         (0, None),
     ] {
-        let plan = plan(&listing, at(cutoff), &RULES, Known::default())?;
+        let plan = plan(&listing, at(cutoff), &RULES, LogFacts::default())?;
         assert_eq!(plan.oldest_kept().map(Version::as_i64), kept, "{cutoff}");
-        let reason = kept.is_none().then_some(Kept::NoCheckpoint);
+        let reason = kept.is_none().then_some(RetentionReason::NoCheckpoint);
         assert_eq!(plan.kept, reason, "{cutoff}");
         assert_eq!(plan.waves.is_empty(), kept.is_none());
     }
@@ -136,8 +136,8 @@ fn no_commit_from_the_cutoff_on_goes() -> Result<()> {
         commit: None,
     };
     assert_eq!(
-        plan(&listing, none, &RULES, Known::default())?.kept,
-        Some(Kept::NothingExpired)
+        plan(&listing, none, &RULES, LogFacts::default())?.kept,
+        Some(RetentionReason::NothingExpired)
     );
     Ok(())
 }
@@ -148,8 +148,11 @@ fn a_table_that_retains_its_log_is_left_alone() -> Result<()> {
         is_enabled: false,
         ..RULES
     };
-    let plan = plan(&ten([classic(6)]), at(9), &rules, Known::default())?;
-    assert_eq!((plan.kept, plan.waves.len()), (Some(Kept::Disabled), 0));
+    let plan = plan(&ten([classic(6)]), at(9), &rules, LogFacts::default())?;
+    assert_eq!(
+        (plan.kept, plan.waves.len()),
+        (Some(RetentionReason::Disabled), 0)
+    );
     Ok(())
 }
 
@@ -169,13 +172,15 @@ fn protected_checkpoints_go_all_at_once_or_not_at_all() -> Result<()> {
             protected_before: Some(version(protected)),
             ..RULES
         };
-        let plan = plan(&listing, at(cutoff), &rules, Known::default())?;
+        let plan = plan(&listing, at(cutoff), &rules, LogFacts::default())?;
         assert_eq!(
             plan.oldest_kept().map(Version::as_i64),
             kept,
             "{protected} {cutoff}"
         );
-        let reason = kept.is_none().then_some(Kept::Protected(version(protected)));
+        let reason = kept
+            .is_none()
+            .then_some(RetentionReason::Protected(version(protected)));
         assert_eq!(plan.kept, reason);
     }
     Ok(())
@@ -183,10 +188,10 @@ fn protected_checkpoints_go_all_at_once_or_not_at_all() -> Result<()> {
 
 /// If commits after the checkpoint are missing, the log is damaged and nothing is deleted.
 #[test]
-fn nothing_of_a_damaged_log_goes() {
+fn no_commit_of_a_damaged_log_is_deleted() {
     let names = (0..10).filter(|number| *number != 7).map(commit);
     let listing = listing(names.chain([classic(5)]));
-    let planned = plan(&listing, at(9), &RULES, Known::default());
+    let planned = plan(&listing, at(9), &RULES, LogFacts::default());
     assert_eq!(
         planned.err().map(|error| error.kind()),
         Some(ErrorKind::CorruptLog)
@@ -198,9 +203,9 @@ fn a_checkpoint_that_cannot_be_read_represents_nothing() -> Result<()> {
     let listing = ten([classic(2), classic(6), part(6, 1, 2), part(6, 2, 2)]);
     let all = complete_checkpoints(&listing, None);
     for (unreadable, kept) in [(0, Some(6)), (1, Some(6)), (2, Some(2)), (3, None)] {
-        let known = Known {
+        let known = LogFacts {
             unreadable: &all[..unreadable],
-            ..Known::default()
+            ..LogFacts::default()
         };
         let plan = plan(&listing, at(9), &RULES, known)?;
         assert_eq!(plan.oldest_kept().map(Version::as_i64), kept, "{unreadable}");
@@ -210,7 +215,7 @@ fn a_checkpoint_that_cannot_be_read_represents_nothing() -> Result<()> {
 
 /// Readers that follow the hint need the checkpoint that it names.
 #[test]
-fn the_checkpoint_that_the_hint_names_stays() -> Result<()> {
+fn the_checkpoint_of_the_hint_is_not_deleted() -> Result<()> {
     let listing = ten([classic(2), classic(4), classic(6)]);
     for (hint, kept) in [
         (None, 6),
@@ -220,9 +225,9 @@ fn the_checkpoint_that_the_hint_names_stays() -> Result<()> {
         (Some(9), 6),
         (Some(2), 2),
     ] {
-        let known = Known {
+        let known = LogFacts {
             hint: hint.map(version),
-            ..Known::default()
+            ..LogFacts::default()
         };
         let plan = plan(&listing, at(7), &RULES, known)?;
         assert_eq!(plan.oldest_kept(), Some(version(kept)), "{hint:?}");
@@ -233,8 +238,11 @@ fn the_checkpoint_that_the_hint_names_stays() -> Result<()> {
 #[test]
 fn a_log_that_is_clean_is_left_alone() -> Result<()> {
     let listing = listing((6..10).map(commit).chain([classic(6), compacted(7, 9)]));
-    let plan = plan(&listing, at(9), &RULES, Known::default())?;
-    assert_eq!((plan.kept, plan.checkpoint), (Some(Kept::NothingExpired), None));
+    let plan = plan(&listing, at(9), &RULES, LogFacts::default())?;
+    assert_eq!(
+        (plan.kept, plan.checkpoint),
+        (Some(RetentionReason::NothingExpired), None)
+    );
     Ok(())
 }
 
@@ -304,7 +312,7 @@ proptest! {
         let names: BTreeSet<String> = (first..=newest).map(commit).chain(start).chain(extras).collect();
         let before = listing(names.iter().cloned());
         prop_assert!(all_can_be_read(&before));
-        let plan = plan(&before, at(cutoff.min(newest)), &RULES, Known::default()).expect("the log is whole");
+        let plan = plan(&before, at(cutoff.min(newest)), &RULES, LogFacts::default()).expect("the log is whole");
         let Some(kept) = plan.oldest_kept() else {
             prop_assert!(plan.waves.is_empty());
             return Ok(());
@@ -326,15 +334,15 @@ proptest! {
         if stop == plan.waves.len() {
             prop_assert_eq!(oldest, kept);
             prop_assert!(after.files.iter().all(|file| file.path.version >= kept), "{left:?}");
-            let again = super::plan(&after, at(cutoff.min(newest)), &RULES, Known::default()).expect("it is whole");
-            prop_assert!(again.waves.is_empty(), "nothing is left to do");
+            let again = super::plan(&after, at(cutoff.min(newest)), &RULES, LogFacts::default()).expect("it is whole");
+            prop_assert!(again.waves.is_empty(), "the second plan deletes nothing");
         }
     }
 }
 
 /// Every reason to delete or retain a file has a distinct text.
 #[test]
-fn every_reason_has_its_words() {
+fn every_reason_has_a_message() {
     let goes = [
         Expired::BeforeCheckpoint,
         Expired::OlderCheckpoint,
@@ -343,10 +351,10 @@ fn every_reason_has_its_words() {
         Expired::LeftBehind,
     ];
     let stays = [
-        Kept::Disabled,
-        Kept::NothingExpired,
-        Kept::NoCheckpoint,
-        Kept::Protected(version(7)),
+        RetentionReason::Disabled,
+        RetentionReason::NothingExpired,
+        RetentionReason::NoCheckpoint,
+        RetentionReason::Protected(version(7)),
     ];
     let goes: Vec<String> = goes.iter().map(ToString::to_string).collect();
     let stays: Vec<String> = stays.iter().map(ToString::to_string).collect();
@@ -358,10 +366,10 @@ fn every_reason_has_its_words() {
 
 /// A checkpoint of version 0 replaces that version only; its commit is retained.
 #[test]
-fn of_a_log_that_is_cut_at_its_first_version_nothing_goes() -> Result<()> {
+fn nothing_of_a_truncated_log_is_deleted() -> Result<()> {
     let listing = ten([classic(0), compacted(1, 3)]);
     assert_eq!(waves(&listing, version(0)), Vec::<Vec<Deletion>>::new());
-    let plan = plan(&listing, at(7), &RULES, Known::default())?;
+    let plan = plan(&listing, at(7), &RULES, LogFacts::default())?;
     assert_eq!(names(&plan), BTreeSet::new());
     Ok(())
 }

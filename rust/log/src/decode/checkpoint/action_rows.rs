@@ -1,6 +1,6 @@
 //! The file actions of a row group with all their fields, one batch at a time.
 //!
-//! A row group of another writer may have any size, so code that writes its actions again never holds all of
+//! A row group of another writer may have any size, so code that copies its actions never keeps all of
 //! them.
 
 use std::panic::AssertUnwindSafe;

@@ -1,4 +1,4 @@
-//! Memory limit for reading a checkpoint: proportional to the size of its files, whatever they claim.
+//! Memory limit for reading a checkpoint: proportional to the size of its files, whatever sizes they claim.
 //!
 //! A few bytes of Parquet can expand to gigabytes: by compression, by runs, by one long dictionary entry.
 //! Files of real writers have a distinct path per row and remain far below the limit; so do a million paths
@@ -16,7 +16,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::fetched_group::FetchedGroup;
 use super::levels::present;
-use deltaic_storage::page_headers::Pages;
+use deltaic_storage::Pages;
 
 /// Bytes of memory per byte of the files.
 const TIMES: u64 = 1024;
@@ -49,13 +49,13 @@ impl Allowance {
             left.checked_sub(bytes)
         });
         spent.map(|_| ()).map_err(|_| {
-            ParquetError::General("it decodes to far more than a file of its size can contain".to_owned())
+            ParquetError::General("it decodes to more data than a file of its size can contain".to_owned())
         })
     }
 }
 
 /// Deducts what the pages of a row group claim to contain, and returns how many rows may be decoded at once.
-pub(super) fn weigh(
+pub(super) fn deduct_group(
     allowance: &Allowance,
     metadata: &ArrowReaderMetadata,
     group: &FetchedGroup,
@@ -63,9 +63,9 @@ pub(super) fn weigh(
 ) -> Result<usize> {
     let mut longest = 1u64;
     for (column, chunk) in group.columns(metadata) {
-        longest = longest.max(weigh_column(allowance, column, chunk, group, batch_rows)?);
+        longest = longest.max(deduct_column(allowance, column, chunk, group, batch_rows)?);
     }
-    // A whole number of small batches makes a batch.
+    // A full batch consists of a whole number of small batches.
     let mut rows = batch_rows.max(1);
     while u64::try_from(rows).unwrap_or(u64::MAX).saturating_mul(longest) > BATCH_BYTES && rows > 1 {
         rows = if rows.is_multiple_of(2) { rows / 2 } else { 1 };
@@ -78,7 +78,7 @@ pub(super) fn weigh(
         .saturating_mul(ROOM_BYTES);
     allowance.spend(columns.saturating_mul(room))?;
     if rows < batch_rows {
-        // Many row groups may be in flight at once.
+        // Many row groups may be decoded concurrently.
         allowance.spend(BATCH_BYTES)?;
     }
     Ok(rows)
@@ -86,7 +86,7 @@ pub(super) fn weigh(
 
 /// Deducts what the pages of a column claim to contain; returns the maximum number of bytes per decoded
 /// value.
-fn weigh_column(
+fn deduct_column(
     allowance: &Allowance,
     column: &ColumnChunkMetaData,
     chunk: &[u8],

@@ -15,7 +15,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::errors::ParquetError;
 use serde::de::DeserializeOwned;
 
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 pub(super) fn damaged(error: impl std::fmt::Display) -> Error {
     Error::new(
@@ -31,7 +31,7 @@ pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
         match source.downcast_ref::<object_store::Error>() {
             None | Some(object_store::Error::NotFound { .. }) => {}
             Some(object_store::Error::Precondition { .. }) => {
-                return damaged("the file was replaced since the table was opened");
+                return damaged("the file was replaced after the table was opened");
             }
             Some(store) => return store_error(store, relative),
         }
@@ -80,7 +80,7 @@ pub(super) fn file_actions(rows: &StructArray, schema: &Arc<Schema>) -> Result<R
             };
             if !field.is_nullable() && column.null_count() > 0 {
                 return Err(damaged(format!(
-                    "{} is absent in an action",
+                    "an action lacks the required field {}",
                     camel_case(field.name())
                 )));
             }
@@ -191,7 +191,10 @@ fn ensure_keys_once(maps: &MapArray, field: &Field) -> Result<()> {
         };
         if let Some(row) = reference {
             let name = camel_case(field.name());
-            return Err(damaged(format!("{name} holds {:?} twice", keys.value(row))));
+            return Err(damaged(format!(
+                "{name} contains the key {:?} twice",
+                keys.value(row)
+            )));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! A row group with fetched columns, for the Parquet reader: nothing is fetched twice.
+//! The fetched columns of a row group, as input of the Parquet reader: nothing is fetched twice.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 
-use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::ParquetFile;
 
 /// The bytes of some columns of a row group.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl FetchedGroup {
             let skipped = usize::try_from(start.checked_sub(range.start)?).ok()?;
             (range.contains(&start) || range.start == start).then(|| bytes.slice(skipped..))
         });
-        held.ok_or_else(|| ParquetError::EOF("a page lies outside its column".to_owned()))
+        held.ok_or_else(|| ParquetError::EOF("a page starts outside of its column".to_owned()))
     }
 }
 

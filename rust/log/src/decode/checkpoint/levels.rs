@@ -1,4 +1,4 @@
-//! Number of non-NULL values of a page, computed from its definition levels: NULLs need no memory.
+//! Counts the non-NULL values of a page by its definition levels, since NULLs need no memory.
 
 use parquet::basic::Encoding;
 use parquet::column::page::Page;

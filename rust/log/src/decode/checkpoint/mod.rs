@@ -32,29 +32,29 @@ use super::large_file::{LARGE_BYTES, read_large};
 use crate::decode::ActionsFile;
 use crate::listing::LogFile;
 use crate::segment::CheckpointFiles;
-use deltaic_storage::in_parallel::in_parallel;
+use deltaic_storage::ParquetFile;
+use deltaic_storage::Refused;
+use deltaic_storage::in_parallel;
 use deltaic_storage::location::{TableLocation, without_secrets};
-use deltaic_storage::parquet_file::ParquetFile;
-use deltaic_storage::refused::Refused;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// The folder of the sidecars, relative to the log's folder.
 pub(crate) const SIDECARS: &str = "_sidecars";
 
-/// How many footers are fetched concurrently.
+/// Maximum number of footers fetched concurrently.
 const FOOTERS_IN_FLIGHT: usize = 64;
 
-/// How many row groups are fetched and decoded concurrently.
+/// Maximum number of row groups fetched and decoded concurrently.
 const ROW_GROUPS_IN_FLIGHT: usize = 16;
 
-/// How many bytes of a checkpoint's end are fetched with its footer, which is large with many columns.
+/// Number of bytes of a checkpoint's end that are fetched with its footer, which is large with many columns.
 const FOOTER_BYTES: u64 = 256 << 10;
 
 /// Up to this size the top-level file of a UUID-named checkpoint is fetched completely: it usually contains
 /// little besides sidecars.
 const TOP_LEVEL_BYTES: u64 = 8 << 20;
 
-/// A checkpoint: of the file actions only the adds, with only the columns that replay needs.
+/// A checkpoint with its adds, reduced to the columns that replay needs, and without its tombstones.
 #[derive(Debug)]
 pub struct Checkpoint {
     /// Its files.
@@ -76,7 +76,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Reads a checkpoint and its sidecars.
     ///
-    /// Anything that is missing, damaged or against the spec is an error, and the caller ignores the
+    /// Raises an error if anything is missing, damaged or violates the spec; the caller then ignores the
     /// checkpoint.
     pub async fn read(
         location: &Arc<TableLocation>,
@@ -93,7 +93,7 @@ impl Checkpoint {
             None => Ok(()),
             Some(path) => {
                 let listed_bytes =
-                    format!("the checkpoint holds a file twice, with two deletion vectors: {path}");
+                    format!("the checkpoint contains a file twice, with two deletion vectors: {path}");
                 Err(locate(
                     Error::new(ErrorKind::CorruptLog, listed_bytes),
                     &self.files,
@@ -122,7 +122,7 @@ impl Checkpoint {
         Ok(read.map_err(|error| locate(error, files))?.sidecars)
     }
 
-    /// Verifies that no row of its Parquet files contains two actions. Opening does so only for the actions
+    /// Verifies that no row of its Parquet files contains two actions. Opening verifies this only for the actions
     /// that it reads.
     pub(crate) async fn ensure_one_action_a_row(&self) -> Result<()> {
         let allowance = allowance_of(&self.parquet);
@@ -146,7 +146,7 @@ impl Checkpoint {
         }
     }
 
-    /// Its Parquet files with the index of each row group.
+    /// The row groups of its Parquet files: each file with the index of the row group.
     pub(crate) fn row_groups(&self) -> impl Iterator<Item = (Arc<ActionsFile>, usize)> + '_ {
         groups_of(&self.parquet)
     }
@@ -227,9 +227,9 @@ async fn read_whole(
             checkpoint.parquet = opened;
         }
     }
-    checkpoint.table.judge()?;
+    checkpoint.table.validate()?;
     let sidecars = std::mem::take(&mut checkpoint.table.sidecars);
-    judge(&checkpoint, files, !sidecars.is_empty())?;
+    validate(&checkpoint, files, !sidecars.is_empty())?;
     ensure_sidecars_once(&sidecars)?;
     if actions == FileActions::Neither {
         checkpoint.sidecars = sidecars;
@@ -345,7 +345,7 @@ fn ensure_sidecars_once(sidecars: &[Sidecar]) -> Result<()> {
         .iter()
         .find(|sidecar| !seen.insert(sidecar.path.as_str()))
     {
-        Some(sidecar) => Err(damaged("it names one sidecar twice")
+        Some(sidecar) => Err(damaged("it refers to one sidecar twice")
             .with("field", "sidecar.path")
             .with("path", without_secrets(&sidecar.path))),
         None => Ok(()),
@@ -353,10 +353,10 @@ fn ensure_sidecars_once(sidecars: &[Sidecar]) -> Result<()> {
 }
 
 /// Verifies that the top level contains the actions that a checkpoint of this name requires.
-fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -> Result<()> {
+fn validate(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -> Result<()> {
     let table = &checkpoint.table;
     if table.protocol.is_none() || table.metadata.is_none() {
-        return Err(damaged("it holds no protocol or no metaData"));
+        return Err(damaged("it contains no protocol or no metaData"));
     }
     let is_uuid_named = files
         .files
@@ -381,11 +381,9 @@ fn judge(checkpoint: &Checkpoint, files: &CheckpointFiles, has_sidecars: bool) -
         || checkpoint
             .parquet
             .iter()
-            .any(|file| file.holds(FileActions::Removes));
+            .any(|file| file.contains(FileActions::Removes));
     if holds_files && has_sidecars {
-        return Err(damaged(
-            "some of its file actions are in sidecars and some are not",
-        ));
+        return Err(damaged("only some of its file actions are in sidecars"));
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(super) fn ensure_one_action(batch: &RecordBatch) -> Result<()> {
         };
         if (&taken & &there).count_set_bits() > 0 {
             return Err(
-                damaged(format!("a row holds two actions, one of them {action}")).with("field", action)
+                damaged(format!("a row contains two actions, one of them {action}")).with("field", action),
             );
         }
         taken = &taken | &there;

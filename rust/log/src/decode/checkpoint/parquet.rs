@@ -17,7 +17,7 @@ use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::allowance::{Allowance, weigh};
+use super::allowance::{Allowance, deduct_group};
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
 use super::fetched_group::FetchedGroup;
 use super::int96::with_microseconds;
@@ -26,9 +26,9 @@ use crate::decode::ActionsFile;
 use crate::decode::RowGroupPlace;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
 use crate::decode::table_actions::TableActions;
+use deltaic_storage::ParquetFile;
 use deltaic_storage::fault::caught_over_bytes;
-use deltaic_storage::parquet_file::ParquetFile;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 
 /// Rows per batch: large, since a log is always read completely.
 pub(super) const BATCH_ROWS: usize = 65_536;
@@ -112,7 +112,7 @@ impl ActionsFile {
             metadata,
             relative: relative.to_owned(),
         };
-        // File actions of another structure would be treated as absent.
+        // File actions with another structure would be treated as absent.
         for action in [FileActions::Adds, FileActions::Removes] {
             let name = action.name();
             if file.has_column(name) && !file.has_column(&format!("{name}.path")) {
@@ -146,7 +146,7 @@ impl ActionsFile {
     }
 
     /// Whether the file contains such actions according to the footer.
-    pub(super) fn holds(&self, actions: FileActions) -> bool {
+    pub(super) fn contains(&self, actions: FileActions) -> bool {
         let below = format!("{}.", actions.name());
         self.metadata.metadata().row_groups().iter().any(|group| {
             group.columns().iter().any(|column| {
@@ -305,7 +305,7 @@ impl ActionsFile {
         allowance: Arc<Allowance>,
     ) -> std::result::Result<Batches, ParquetError> {
         let fetched = FetchedGroup::fetch(&self.reader, &self.metadata, group, &mask).await?;
-        let rows = weigh(&allowance, &self.metadata, &fetched, batch_rows)?;
+        let rows = deduct_group(&allowance, &self.metadata, &fetched, batch_rows)?;
         let stream = ParquetRecordBatchStreamBuilder::new_with_metadata(fetched, self.metadata.clone())
             .with_row_groups(vec![group])
             .with_projection(mask)
@@ -392,7 +392,7 @@ fn is_at_or_below(path: &str, wanted: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether a column of a row group is all NULL according to its statistics, and too small for any value.
+/// Whether a column of a row group is all NULL according to its statistics, and too small to contain any value.
 fn is_all_null(chunk: &ColumnChunkMetaData) -> bool {
     const NOTHING_BYTES: i64 = 512;
     chunk
@@ -420,7 +420,7 @@ fn ensure_sizes(batch: &RecordBatch, actions: FileActions) -> Result<()> {
 fn table_actions(batch: &RecordBatch) -> Result<TableActions> {
     let single = |name: &str, count: usize| -> Result<()> {
         if count > 1 {
-            return Err(damaged(format!("it holds two {name} actions")));
+            return Err(damaged(format!("it contains two {name} actions")));
         }
         Ok(())
     };

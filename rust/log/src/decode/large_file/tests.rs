@@ -14,7 +14,7 @@ fn message(adds: &[&FileBatch]) -> Vec<(String, u64, u32)> {
     adds.iter()
         .flat_map(|batch| {
             let StatisticsSource::Lines(places) = &batch.statistics else {
-                panic!("adds of lines have places");
+                panic!("adds of lines have positions");
             };
             (0..batch.len()).map(|row| {
                 let path = format!("{:?}", batch.keys.key(row));
@@ -24,7 +24,7 @@ fn message(adds: &[&FileBatch]) -> Vec<(String, u64, u32)> {
         .collect()
 }
 
-async fn in_pieces(text: &[u8], cut: Cut) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
+async fn in_pieces(text: &[u8], cut: Splitting) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     let store = Arc::new(InMemory::new());
     let file = Arc::new(LogFile {
         size: text.len() as u64,
@@ -34,7 +34,7 @@ async fn in_pieces(text: &[u8], cut: Cut) -> Result<(TableActions, Vec<FileBatch
     store
         .put(&path, bytes::Bytes::copy_from_slice(text).into())
         .await
-        .expect("memory takes all");
+        .expect("an in-memory store accepts every put");
     let location = TableLocation::on_store("memory://t/".to_owned(), store, Path::from("t"));
     let mut pieces = Vec::new();
     for start in (0..file.size).step_by(usize::try_from(cut.piece).unwrap_or(1)) {
@@ -46,7 +46,7 @@ async fn in_pieces(text: &[u8], cut: Cut) -> Result<(TableActions, Vec<FileBatch
 /// The same from a network that returns chunks of this size.
 async fn from_chunks(
     text: &[u8],
-    cut: Cut,
+    cut: Splitting,
     chunk: usize,
 ) -> Result<(TableActions, Vec<FileBatch>, Vec<FileBatch>)> {
     let chunks: Vec<_> = text
@@ -91,7 +91,7 @@ proptest! {
         let file = Arc::new(LogFile::commit(Version::ZERO));
         let whole = decode_commit(text.as_bytes(), &file, 1 << 10);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let cut = Cut { piece, read };
+        let cut = Splitting { piece, read };
         let chunk = usize::try_from(read).unwrap_or(1);
         let ways = [
             runtime.block_on(in_pieces(text.as_bytes(), cut)),
@@ -118,7 +118,7 @@ fn damage_has_the_line_of_the_whole_file() {
         .build()
         .expect("a runtime");
     for piece in [7, 50, 100, 10_000] {
-        let cut = Cut { piece, read: 13 };
+        let cut = Splitting { piece, read: 13 };
         let error = runtime.block_on(in_pieces(text.as_bytes(), cut)).err();
         let message = error.map(|error| error.to_string()).unwrap_or_default();
         assert!(message.contains("line: 21"), "{piece}: {message}");

@@ -1,4 +1,4 @@
-//! Operation and parameters that the commit of a table change records, as in delta-spark if it has the operation.
+//! The recorded operation and parameters of a table change, as in delta-spark if it has the operation.
 
 use deltaic_protocol::change::{IfAbsent, TableChange};
 use deltaic_protocol::schema::{ColumnName, StructField, StructType};

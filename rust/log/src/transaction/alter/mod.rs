@@ -2,21 +2,21 @@
 //!
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*.
 
+mod clustering_statistics;
 mod describe;
-mod prove;
 mod stage;
-mod statistics_there;
+mod verify_rows;
 
 pub use describe::describe;
-pub use prove::{Proved, RowProof};
 pub use stage::{Staging, stage_changes};
+pub use verify_rows::{Proved, RowVerifier};
 
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::features::ensure_changeable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use self::prove::{ensure_provable, fulfil};
+use self::verify_rows::{ensure_provable, fulfil};
 use super::attempts::default_deadline;
 use super::table_operation::{Planned, PreviousAttempt, RunPolicy, TableOperation, run};
 use super::{CommitOptions, Committed, Transaction};
@@ -37,7 +37,7 @@ pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
     options: &CommitOptions,
-    rows: Option<&dyn RowProof>,
+    rows: Option<&dyn RowVerifier>,
 ) -> Result<Committed> {
     ensure_provable(changes)?;
     let policy = RunPolicy {
@@ -59,7 +59,7 @@ pub async fn alter(
 struct Alter<'c> {
     changes: &'c [TableChange],
     options: CommitOptions,
-    rows: Option<&'c dyn RowProof>,
+    rows: Option<&'c dyn RowVerifier>,
 }
 
 impl TableOperation for Alter<'_> {
@@ -107,7 +107,7 @@ impl TableOperation for Alter<'_> {
 pub async fn stage(
     staging: &mut Staging<'_>,
     changes: &[TableChange],
-    rows: Option<&dyn RowProof>,
+    rows: Option<&dyn RowVerifier>,
 ) -> Result<()> {
     ensure_provable(changes)?;
     let preconditions = stage_changes(staging, changes)?;

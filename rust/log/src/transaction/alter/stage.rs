@@ -1,7 +1,7 @@
 //! Stages changes of the table configuration in a transaction.
 
 use deltaic_protocol::Result;
-use deltaic_protocol::change::{Moment, Precondition, TableChange, change, preconditions};
+use deltaic_protocol::change::{ChangeContext, Precondition, TableChange, change, preconditions};
 use deltaic_protocol::clustering;
 
 use crate::snapshot::Snapshot;
@@ -29,14 +29,14 @@ pub fn stage_changes(staging: &mut Staging<'_>, changes: &[TableChange]) -> Resu
     let snapshot = staging.snapshot;
     let first = snapshot.configuration();
     let before = staging.proposal.applied_to(first);
-    let mut moment = Moment {
+    let mut context = ChangeContext {
         version: snapshot.version().next()?,
         timestamp_ms: now_ms(),
         new_id: &mut new_id,
     };
     let mut after = before.clone();
     for one in changes {
-        after = change(&after, one, &mut moment)?;
+        after = change(&after, one, &mut context)?;
     }
     let owed = preconditions(&before, &after)?;
     let actions = after.actions_since(first);

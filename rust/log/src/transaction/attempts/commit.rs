@@ -1,10 +1,10 @@
-//! Commits a transaction, and runs the maintenance that is due after it.
+//! Commits a transaction, and runs post-commit maintenance.
 
 use deltaic_protocol::{Error, Result};
 
 use super::Attempts;
 use crate::post_commit::{OwnCommit, run_post_commit};
-use crate::transaction::{Committed, Transaction, already_done, hand_out_row_ids};
+use crate::transaction::{Committed, Transaction, already_done, assign_row_ids};
 
 impl Transaction<'_> {
     /// Commits as the version after the snapshot, or after winning commits that do not conflict. Rebases the actions
@@ -36,7 +36,7 @@ impl Transaction<'_> {
         }
         let base = self.base().await.map_err(located)?;
         let mut proposal = self.proposal.clone();
-        hand_out_row_ids(&mut proposal, &base).map_err(located)?;
+        assign_row_ids(&mut proposal, &base).map_err(located)?;
         proposal.validate().map_err(located)?;
         let mut attempts = Attempts::new(&self, proposal, base);
         let mut committed = attempts.run().await?;

@@ -1,17 +1,17 @@
-//! What the log shows: whether a version can be proposed, and whether readers see a commit.
+//! Verifies by the log that a version can be proposed, and that readers see a commit.
 
 use deltaic_protocol::{Result, Version};
 
 use super::words::{exists, not_shown, not_synced};
-use super::{Attempts, Seen};
+use super::{Attempts, CommittedBy};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::transaction::already_done;
-use crate::transaction::evidence::is_shown_by;
-use crate::transaction::gap::{Next, Readable, Unproved, cleaned_up, ensure_same_table, look_for};
+use crate::transaction::contains_commit::is_shown_by;
+use crate::transaction::gap::{Next, Readable, UnverifiedVersion, cleaned_up, ensure_same_table, look_for};
 
 impl Attempts<'_> {
     /// Verifies that a version can be proposed. Returns the winning commit if the log shows that the version is taken.
-    pub(super) async fn look_before_proposal(&mut self, version: Version) -> Result<Option<Seen>> {
+    pub(super) async fn check_before_proposal(&mut self, version: Version) -> Result<Option<CommittedBy>> {
         // The catalog determines the versions, not the files.
         if self.is_from_catalog() {
             return Ok(None);
@@ -21,7 +21,7 @@ impl Attempts<'_> {
             return Ok(None);
         }
         let Some(snapshot) = self.transaction.snapshot() else {
-            return self.look_before_creation().await;
+            return self.check_before_creation().await;
         };
         let (next, readable) = self.continuity.before_proposal(snapshot, &self.base).await?;
         // The table was loaded for this check.
@@ -30,13 +30,13 @@ impl Attempts<'_> {
             Next::Free => Ok(None),
             Next::Taken => match self.see(version).await? {
                 Some(seen) => Ok(Some(seen)),
-                None => Err(cleaned_up(version, "a listing of the log showed it")),
+                None => Err(cleaned_up(version, "a listing of the log contained it")),
             },
         }
     }
 
     /// Verifies that no table exists, and creates the folder of its log.
-    async fn look_before_creation(&mut self) -> Result<Option<Seen>> {
+    async fn check_before_creation(&mut self) -> Result<Option<CommittedBy>> {
         if self.continuity.before_first_version(self.location()).await? == Next::Taken {
             return Err(exists(self.location()));
         }
@@ -46,12 +46,12 @@ impl Attempts<'_> {
         Ok(None)
     }
 
-    /// Verifies that readers see this commit at a version. After an error, this is not known.
+    /// Verifies that readers see this commit at a version. An error means that this is unknown.
     pub(super) async fn confirm(&self, version: Version) -> Result<()> {
         let Some(found) = self.look_for(version).await? else {
             return Ok(());
         };
-        let Unproved { newest, file } = &found;
+        let UnverifiedVersion { newest, file } = &found;
         let Some(read) = self.transaction.snapshot() else {
             return match newest.metadata().id == self.base.table.metadata().id {
                 true => Ok(()),
@@ -76,18 +76,21 @@ impl Attempts<'_> {
         if app.is_some_and(|app| already_done(&found.newest, app).is_some()) {
             return Ok(());
         }
-        let state = format!("the newest version, {}, does not show it", found.newest.version());
+        let state = format!(
+            "the newest version, {}, does not contain it",
+            found.newest.version()
+        );
         Err(cleaned_up(version, &state))
     }
 
     /// Looks for a version in the log if it may have been written after a cleanup. `None` if readers see it.
-    pub(super) async fn look_for(&self, version: Version) -> Result<Option<Unproved>> {
+    pub(super) async fn look_for(&self, version: Version) -> Result<Option<UnverifiedVersion>> {
         if self.is_from_catalog() || !self.continuity.needs_confirmation(self.base.table.metadata()) {
             return Ok(None);
         }
         let mut options = LoadOptions::default();
         if let Some(snapshot) = self.transaction.snapshot() {
-            // A slow proposal may have been written to a table that was recreated at the same path.
+            // A delayed proposal may have been written to a table that was recreated at the same path.
             ensure_same_table(snapshot).await?;
             options.max_line_bytes = snapshot.max_line_bytes();
         }

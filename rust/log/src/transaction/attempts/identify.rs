@@ -1,11 +1,11 @@
-//! Which transaction committed a version.
+//! Identifies the transaction that committed a version.
 
 use std::collections::HashSet;
 
 use deltaic_protocol::{Result, Version};
 
 use super::words::{MOST_UNANSWERED, exists, not_to_be_seen, not_utf8};
-use super::{Attempts, Seen};
+use super::{Attempts, CommittedBy};
 use crate::snapshot::LoadOptions;
 use crate::transaction::gap::Readable;
 use crate::transaction::proposal::key_of;
@@ -13,21 +13,21 @@ use crate::transaction::{WinningCommit, modified_ms};
 use deltaic_storage::clock::{now_ms, pause};
 
 impl Attempts<'_> {
-    /// Which transaction committed a version; `None` if the version does not exist.
+    /// Returns the transaction that committed a version; `None` if the version does not exist.
     ///
     /// This commit is identified by its id before it is decoded, since its lines may exceed the limit for reading.
-    pub(super) async fn see(&mut self, version: Version) -> Result<Option<Seen>> {
+    pub(super) async fn see(&mut self, version: Version) -> Result<Option<CommittedBy>> {
         let Some(bytes) = self.transaction.committer.read_commit(version).await? else {
             return Ok(None);
         };
         let Ok(text) = std::str::from_utf8(&bytes) else {
-            // The id may be damaged, so an open proposal remains open.
+            // The id may be damaged, so the outcome of an open proposal remains unknown.
             return Err(not_utf8(version));
         };
         let ours = format!("\"txnId\":\"{}\"", self.txn_id);
         let mut infos = text.lines().filter(|line| line.starts_with("{\"commitInfo\":"));
         if infos.any(|info| info.contains(&ours)) {
-            return Ok(Some(Seen::Ours));
+            return Ok(Some(CommittedBy::Ours));
         }
         if !text.contains(&self.txn_id) {
             // Without the id it is another commit, even if it cannot be decoded.
@@ -43,22 +43,22 @@ impl Attempts<'_> {
         };
         let mut winning_commit = WinningCommit::decode(version, now_ms(), &bytes, limit)?;
         if winning_commit.txn_id.as_deref() == Some(self.txn_id.as_str()) {
-            return Ok(Some(Seen::Ours));
+            return Ok(Some(CommittedBy::Ours));
         }
         // The first in-commit timestamp of a table must be later than the time of the file before it.
         let may_be_first = winning_commit.in_commit_timestamp.is_none() && self.proposal.metadata.is_some();
         if may_be_first && self.base.stamps(&self.proposal).unwrap_or(false) {
             winning_commit.modified_ms = modified_ms(self.location(), version).await?;
         }
-        Ok(Some(Seen::Another(Box::new(winning_commit))))
+        Ok(Some(CommittedBy::Another(Box::new(winning_commit))))
     }
 
-    /// Verifies that an unanswered proposal did not become a version that another commit is now: a cleanup may have deleted
-    /// it, and a stale writer may have taken the name again.
+    /// Verifies that a proposal without a response was never committed, although the version now is another commit: a
+    /// cleanup may have deleted it, and a stale writer may have written the version again.
     ///
     /// # Errors
     ///
-    /// The version remains open.
+    /// Errors of the store; the outcome of the proposal then remains unknown.
     pub(super) async fn ensure_never_ours(&mut self, version: Version) -> Result<()> {
         if self.unanswered != Some(version) || self.is_from_catalog() {
             return Ok(());
@@ -72,9 +72,9 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// Which transaction committed a version that is taken and could not be read a moment ago. It is not proposed again: if
-    /// the store has lost it, the commit would be in a gap.
-    pub(super) async fn see_again(&mut self, version: Version) -> Result<Seen> {
+    /// Returns the transaction that committed a version that exists but could not be read before. The version is not
+    /// proposed again: if the store lost it, the commit would be in a gap.
+    pub(super) async fn see_again(&mut self, version: Version) -> Result<CommittedBy> {
         for nth in 1..MOST_UNANSWERED {
             pause(nth).await;
             if let Some(seen) = self.see(version).await? {
@@ -84,7 +84,8 @@ impl Attempts<'_> {
         Err(not_to_be_seen(version))
     }
 
-    /// Whether a winning commit adds a file of this commit: then it may be this commit, written by a catalog without its id.
+    /// Whether a winning commit adds a file of this commit: then it may be this commit, written by a catalog without
+    /// its id.
     pub(super) fn shares_file_with(&self, winning_commit: &WinningCommit) -> bool {
         let theirs: HashSet<String> = winning_commit.adds.iter().map(|add| key_of(&add.path)).collect();
         self.proposal

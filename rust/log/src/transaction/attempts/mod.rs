@@ -3,7 +3,7 @@
 mod commit;
 mod confirm;
 mod identify;
-mod judge;
+mod winning_commits;
 mod words;
 
 use std::sync::Arc;
@@ -36,13 +36,13 @@ pub(super) struct Attempts<'a> {
     proposal: Proposal,
     base: Base,
     txn_id: String,
-    /// A version whose proposal got no definitive response and that was not read since: it may still be written.
+    /// A version whose proposal got no definitive response and that was not read afterwards: it may still be written.
     open: Option<Version>,
     /// The last version whose proposal got no definitive response.
     unanswered: Option<Version>,
     /// Whether a proposal got no definitive response, so that a version may reference its files.
     is_unanswered: bool,
-    /// What the last listing showed.
+    /// The result of the last listing.
     continuity: Continuity,
     deadline: Deadline,
     /// Whether the table was verified, after a winning commit, to be the one that was read.
@@ -51,9 +51,9 @@ pub(super) struct Attempts<'a> {
     won: usize,
     /// Number of lost proposals.
     lost: usize,
-    /// Number of proposals of the next version without a response.
+    /// Number of proposals of the next version that got no definitive response.
     responses_missing: usize,
-    /// Why a repeated proposal failed.
+    /// The error of a failed repeated proposal.
     refused: Option<Error>,
     /// The `commitInfo` of the last proposal: a repeated one is identical, so that both are the same commit.
     stamped: Option<Stamped>,
@@ -63,15 +63,15 @@ pub(super) struct Attempts<'a> {
     emptied_files: i64,
 }
 
-/// What to do next.
+/// The next step.
 enum State {
-    /// Find out whether the next version is free.
+    /// Check whether the next version is free.
     Look,
     /// Propose it.
     Propose,
-    /// Find out who committed it: the committer said that it is taken, or did not respond.
+    /// Identify the transaction that committed it: the committer reported that it exists, or did not respond.
     Identify { is_taken: bool },
-    /// Prove that readers see this commit.
+    /// Verify that readers see this commit.
     Confirm { warnings: Vec<String> },
     /// Check a winning commit for conflicts, and rebase over it.
     Follow {
@@ -87,8 +87,8 @@ struct Stamped {
     in_commit_timestamp: Option<i64>,
 }
 
-/// Which transaction committed a version.
-enum Seen {
+/// The transaction that committed a version.
+enum CommittedBy {
     /// This one.
     Ours,
     /// Another one.
@@ -96,7 +96,7 @@ enum Seen {
 }
 
 /// The effect of a winning commit on the transaction.
-enum Judged {
+enum Effect {
     /// The application's version is committed already.
     Done,
     /// No conflict: the proposal was rebased.
@@ -152,9 +152,9 @@ impl<'a> Attempts<'a> {
                 State::Follow {
                     winning_commit,
                     is_loss,
-                } => match self.judge(&winning_commit).await {
-                    Ok(Judged::Done) => return self.finish_done(&winning_commit).await,
-                    Ok(Judged::Rebased) => {
+                } => match self.handle(&winning_commit).await {
+                    Ok(Effect::Done) => return self.finish_done(&winning_commit).await,
+                    Ok(Effect::Rebased) => {
                         self.won += 1;
                         if is_loss {
                             self.count_loss()?;
@@ -171,15 +171,15 @@ impl<'a> Attempts<'a> {
         self.transaction.location()
     }
 
-    /// Finds out whether the next version is free.
+    /// Checks whether the next version is free.
     async fn look(&mut self) -> Result<State> {
         let is_late = self.deadline.has_passed();
         if is_late && self.open.is_none() {
             return Err(out_of_time(self.location(), self.base.version(), self.won));
         }
         let version = self.base.next;
-        // After a lost proposal, all winning commits are read before the next proposal. A late proposal may have been
-        // written by now.
+        // After a lost proposal, all winning commits are read before the next one. A delayed proposal may have been
+        // written in between.
         if is_late || (self.won > 0 && self.open.is_none()) {
             if let Some(seen) = self.see(version).await? {
                 return Ok(self.settle(seen, false));
@@ -188,7 +188,7 @@ impl<'a> Attempts<'a> {
                 return Err(out_of_time(self.location(), self.base.version(), self.won));
             }
         }
-        match self.look_before_proposal(version).await {
+        match self.check_before_proposal(version).await {
             Ok(Some(seen)) => Ok(self.settle(seen, false)),
             Ok(None) => Ok(State::Propose),
             Err(error) => Err(error.with("table", self.location().uri())),
@@ -204,7 +204,7 @@ impl<'a> Attempts<'a> {
             Ok(outcome) => outcome,
             Err(error) if self.open.is_none() => return Err(error),
             Err(error) => {
-                // This proposal failed, but an earlier one of the version may succeed.
+                // This proposal failed, but an earlier proposal of the version may still succeed.
                 self.refused = Some(error);
                 Outcome::Unknown(version)
             }
@@ -233,8 +233,8 @@ impl<'a> Attempts<'a> {
         })
     }
 
-    /// Finds out who committed the proposed version. The version may be this commit until it is read, since a store can
-    /// lose a response.
+    /// Identifies the transaction that committed the proposed version. Until the version is read, it may be this one,
+    /// since a store can lose a response.
     async fn identify(&mut self, is_taken: bool) -> Result<State> {
         let version = self.base.next;
         let before = self.open.replace(version);
@@ -243,7 +243,7 @@ impl<'a> Attempts<'a> {
         }
         if is_taken {
             let path = self.location().below(&LogPath::commit(version))?;
-            if before.is_none() && self.location().is_no_regular_file(&path) {
+            if before.is_none() && self.location().is_not_regular_file(&path) {
                 self.open = None;
                 return Err(no_commit(version));
             }
@@ -262,13 +262,13 @@ impl<'a> Attempts<'a> {
         Ok(State::Look)
     }
 
-    /// The state after the next version was read. `is_loss` says whether it was proposed.
-    fn settle(&mut self, seen: Seen, is_loss: bool) -> State {
+    /// Returns the next step after the next version was read. `is_loss` is true if it was proposed.
+    fn settle(&mut self, seen: CommittedBy, is_loss: bool) -> State {
         self.responses_missing = 0;
         self.refused = None;
         match seen {
-            Seen::Ours => State::Confirm { warnings: Vec::new() },
-            Seen::Another(winning_commit) => {
+            CommittedBy::Ours => State::Confirm { warnings: Vec::new() },
+            CommittedBy::Another(winning_commit) => {
                 // The version is taken, so no earlier proposal of it can succeed.
                 self.open = None;
                 State::Follow {
@@ -334,7 +334,7 @@ impl<'a> Attempts<'a> {
     pub(super) fn bytes_of(&self, committed: &Committed) -> Result<Vec<u8>> {
         let info = committed.commit_info.as_deref().unwrap_or_default();
         let info = serde_json::from_str(info)
-            .map_err(|error| Error::internal(format!("our own commitInfo: {error}")))?;
+            .map_err(|error| Error::internal(format!("the commitInfo cannot be parsed: {error}")))?;
         self.proposal.to_bytes(&info)
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn creation_unknown(location: &TableLocation, error: &Error) -> Error
 
 /// The table to create exists.
 pub(super) fn exists(location: &TableLocation) -> Error {
-    Error::new(ErrorKind::TableExists, "a table already exists here")
+    Error::new(ErrorKind::TableExists, "a table already exists at this location")
         .with("path", location.uri())
         .hint("open it with deltaic.Table, or pass if_exists=\"ignore\"")
 }
@@ -43,17 +43,17 @@ pub(super) fn exists(location: &TableLocation) -> Error {
 pub(super) fn out_of_time(location: &TableLocation, base: Option<Version>, won: usize) -> Error {
     let what = match won {
         0 => "the deadline passed before the commit was proposed".to_owned(),
-        1 => "the deadline passed, and another writer had won a version".to_owned(),
-        won => format!("the deadline passed, and other writers had won {won} versions in a row"),
+        1 => "the deadline passed after another writer had committed a version".to_owned(),
+        won => format!("the deadline passed after other writers had committed {won} consecutive versions"),
     };
-    conflict(location, base, what).hint("run the operation again, or give it more time")
+    conflict(location, base, what).hint("run the operation again, or with a later deadline")
 }
 
 /// The maximum number of proposals lost to other writers.
 pub(super) fn outrun(location: &TableLocation, base: Option<Version>, lost: usize) -> Error {
     let what = match lost {
         1 => "another writer committed the proposed version first".to_owned(),
-        lost => format!("{lost} proposals were lost to other writers, each of a newer version"),
+        lost => format!("other writers committed {lost} proposed versions first"),
     };
     conflict(location, base, what).hint("run the operation again, or raise max_attempts")
 }
@@ -77,7 +77,7 @@ pub(super) fn not_shown(version: Version, newest: Version) -> Error {
     Error::new(
         ErrorKind::StorageError,
         format!(
-            "version {version} was written after later versions may have been cleaned up, and the newest version, {newest}, does not show it"
+            "version {version} was written after a possible log cleanup, and the newest version, {newest}, does not contain it"
         ),
     )
     .with("path", LogPath::commit(version))
@@ -107,7 +107,7 @@ pub(super) fn not_to_be_seen(version: Version) -> Error {
 pub(super) fn no_commit(version: Version) -> Error {
     Error::new(
         ErrorKind::CorruptLog,
-        "there is something other than a commit file at the path of the next commit",
+        "the path of the next commit exists but is not a commit file",
     )
     .with("path", LogPath::commit(version))
     .with("version", version)
@@ -122,7 +122,7 @@ pub(super) fn not_utf8(version: Version) -> Error {
         .hint("restore the commit from a backup of the table")
 }
 
-/// Describes a winning commit and how it was reconciled.
+/// Describes a winning commit that did not conflict.
 pub(super) fn describe(winning_commit: &WinningCommit, united: usize) -> String {
     let operation = winning_commit.operation.as_deref().unwrap_or("a commit");
     let version = winning_commit.version;

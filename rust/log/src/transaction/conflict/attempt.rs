@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::{Result, TableConfiguration};
 
-use crate::transaction::conflict_cause::Conflict;
+use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::isolation::is_blind_append;
 use crate::transaction::proposal::key_of;
 use crate::transaction::winning_commit::WinningFile;
@@ -70,8 +70,8 @@ impl Case<'_> {
             ..
         } = *self.attempt;
         let winning_commit = self.winning_commit;
-        // A proof about other files is invalid at any isolation level.
-        if read.rests_on_every_file() {
+        // A commit that is valid only for exactly the files that it read is checked at any isolation level.
+        if read.requires_exact_files() {
             return true;
         }
         // Assigning or removing row ids adds no rows.
@@ -91,8 +91,8 @@ impl Case<'_> {
     }
 
     /// The conflict for an added file that this commit would have read.
-    pub(super) fn appended(&self, file: &WinningFile) -> Conflict {
-        Conflict::Append {
+    pub(super) fn appended(&self, file: &WinningFile) -> ConflictCause {
+        ConflictCause::Append {
             version: self.winning_commit.version,
             path: file.path.clone(),
             partition_values: file.partition_values.clone(),
@@ -107,16 +107,16 @@ impl Case<'_> {
     }
 
     /// The conflict for a removed file that this commit read.
-    pub(super) fn removed_and_read(&self, path: &str) -> Conflict {
-        Conflict::DeleteRead {
+    pub(super) fn removed_and_read(&self, path: &str) -> ConflictCause {
+        ConflictCause::DeleteRead {
             version: self.winning_commit.version,
             path: path.to_owned(),
         }
     }
 
     /// The conflict for a removed file that this commit removes too.
-    pub(super) fn removed_twice(&self, path: &str) -> Conflict {
-        Conflict::DeleteDelete {
+    pub(super) fn removed_twice(&self, path: &str) -> ConflictCause {
+        ConflictCause::DeleteDelete {
             version: self.winning_commit.version,
             path: path.to_owned(),
         }

@@ -12,7 +12,7 @@ use super::metadata_change::hindrance;
 use super::shared_files::shared_files;
 use crate::changes::PartitionValues;
 use crate::transaction::WinningCommit;
-use crate::transaction::conflict_cause::Conflict;
+use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::dropped_feature::dropped_feature;
 use crate::transaction::proposal::key_of;
 use crate::transaction::row_level::SharedFile;
@@ -33,7 +33,7 @@ pub(in super::super) enum Rule {
     RemovedTwice,
 }
 
-type Check = fn(&Case<'_>) -> Result<(), Conflict>;
+type Check = fn(&Case<'_>) -> Result<(), ConflictCause>;
 
 /// The checks in order: the first conflict that is found is reported.
 const CHECKS: [(Rule, Check); 10] = [
@@ -55,7 +55,10 @@ const CHECKS: [(Rule, Check); 10] = [
 /// Without a conflict, returns the files whose rows both commits delete. For each of them, there is no conflict if
 /// [`unite`](crate::transaction::unite) finds that the rows are disjoint; otherwise the conflict is the one in the
 /// returned file.
-pub fn check(attempt: &Attempt<'_>, winning_commit: &WinningCommit) -> Result<Vec<SharedFile>, Conflict> {
+pub fn check(
+    attempt: &Attempt<'_>,
+    winning_commit: &WinningCommit,
+) -> Result<Vec<SharedFile>, ConflictCause> {
     check_without(&[], attempt, winning_commit)
 }
 
@@ -64,7 +67,7 @@ pub(in super::super) fn check_without(
     without: &[Rule],
     attempt: &Attempt<'_>,
     winning_commit: &WinningCommit,
-) -> Result<Vec<SharedFile>, Conflict> {
+) -> Result<Vec<SharedFile>, ConflictCause> {
     let mut case = Case {
         attempt,
         winning_commit,
@@ -81,19 +84,19 @@ pub(in super::super) fn check_without(
 }
 
 /// A new protocol is compatible if it removes nothing, deltaic supports it, and this commit does not change it too.
-fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
+fn protocol(case: &Case<'_>) -> Result<(), ConflictCause> {
     let Some(new) = &case.winning_commit.protocol else {
         return Ok(());
     };
     let changed = |why: String| {
-        Err(Conflict::ProtocolChanged {
+        Err(ConflictCause::ProtocolChanged {
             version: case.winning_commit.version,
             why,
         })
     };
     let table = &case.attempt.base.table;
     if case.attempt.proposal.protocol.is_some() {
-        return changed("this operation changes it, too".to_owned());
+        return changed("this operation also changes it".to_owned());
     }
     if let Some(gone) = dropped_feature(table.protocol(), new) {
         return changed(format!("it no longer has the feature {gone}"));
@@ -103,12 +106,12 @@ fn protocol(case: &Case<'_>) -> Result<(), Conflict> {
         case.winning_commit.metadata.as_ref(),
         &case.winning_commit.domains,
     );
-    let judged = after.schema().and_then(|_| (case.attempt.support_check)(&after));
-    judged.or_else(|error| changed(error.what().to_owned()))
+    let checked = after.schema().and_then(|_| (case.attempt.support_check)(&after));
+    checked.or_else(|error| changed(error.what().to_owned()))
 }
 
 /// A commit that drops a feature must verify for each winning commit that the table does not use the feature.
-fn feature_drop(case: &Case<'_>) -> Result<(), Conflict> {
+fn feature_drop(case: &Case<'_>) -> Result<(), ConflictCause> {
     let Attempt { proposal, base, .. } = *case.attempt;
     let version = case.winning_commit.version;
     let drops = proposal
@@ -116,18 +119,18 @@ fn feature_drop(case: &Case<'_>) -> Result<(), Conflict> {
         .as_ref()
         .is_some_and(|new| dropped_feature(base.table.protocol(), new).is_some());
     if drops && proposal.drop_proved_at.is_none_or(|proved| proved < version) {
-        return Err(Conflict::DropUnproved { version });
+        return Err(ConflictCause::DropUnproved { version });
     }
     Ok(())
 }
 
 /// New metadata is compatible if only allowed properties changed and this commit does not change metadata too.
-fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
+fn metadata(case: &Case<'_>) -> Result<(), ConflictCause> {
     let Some(new) = &case.winning_commit.metadata else {
         return Ok(());
     };
     let changed = |field: String| {
-        Err(Conflict::MetadataChanged {
+        Err(ConflictCause::MetadataChanged {
             version: case.winning_commit.version,
             field,
         })
@@ -136,7 +139,7 @@ fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
         return changed("id".to_owned());
     }
     if case.attempt.proposal.metadata.is_some() {
-        return changed("this operation changes them, too".to_owned());
+        return changed("this operation also changes it".to_owned());
     }
     // Identity column state concerns only writers that generate values, and those change metadata themselves.
     if case.winning_commit.is_identity_only {
@@ -146,7 +149,7 @@ fn metadata(case: &Case<'_>) -> Result<(), Conflict> {
 }
 
 /// Two changes of one domain conflict; row ids are assigned again instead.
-fn domains(case: &Case<'_>) -> Result<(), Conflict> {
+fn domains(case: &Case<'_>) -> Result<(), ConflictCause> {
     let Attempt { proposal, read, .. } = *case.attempt;
     let is_ours =
         |name: &str| read.has_domain(name) || proposal.domains.iter().any(|ours| ours.domain == name);
@@ -156,7 +159,7 @@ fn domains(case: &Case<'_>) -> Result<(), Conflict> {
         .iter()
         .map(|theirs| theirs.domain.as_str());
     match names.find(|name| *name != row_tracking::DOMAIN && is_ours(name)) {
-        Some(domain) => Err(Conflict::Domain {
+        Some(domain) => Err(ConflictCause::Domain {
             version: case.winning_commit.version,
             domain: domain.to_owned(),
         }),
@@ -165,10 +168,10 @@ fn domains(case: &Case<'_>) -> Result<(), Conflict> {
 }
 
 /// A commit that read an application's version conflicts with any newer version of it.
-fn applications(case: &Case<'_>) -> Result<(), Conflict> {
+fn applications(case: &Case<'_>) -> Result<(), ConflictCause> {
     let mut txns = case.winning_commit.txns.iter();
     match txns.find(|txn| case.attempt.read.has_app_id(&txn.app_id)) {
-        Some(txn) => Err(Conflict::Application {
+        Some(txn) => Err(ConflictCause::Application {
             version: case.winning_commit.version,
             app_id: txn.app_id.clone(),
             reached: txn.version,
@@ -179,21 +182,21 @@ fn applications(case: &Case<'_>) -> Result<(), Conflict> {
 
 /// Row ids cannot be removed while another commit assigns them. The statistics that a new action of a file needs are
 /// not available here, so files that got ids concurrently cannot be updated.
-fn row_ids(case: &Case<'_>) -> Result<(), Conflict> {
+fn row_ids(case: &Case<'_>) -> Result<(), ConflictCause> {
     let winning_commit = case.winning_commit;
     let gives = |file: &WinningFile| file.base_row_id.is_some() || file.default_row_commit_version.is_some();
     if case.attempt.proposal.is_unbackfill()
         && (winning_commit.is_backfill() || winning_commit.adds.iter().any(gives))
     {
-        return Err(Conflict::RowIdsGiven {
+        return Err(ConflictCause::RowIdsGiven {
             version: winning_commit.version,
         });
     }
     Ok(())
 }
 
-/// The winning commit added no file that this commit would have read.
-fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
+/// Verifies that the winning commit added no file that this commit would have read.
+fn added_files(case: &Case<'_>) -> Result<(), ConflictCause> {
     if !case.counts_added_files() {
         return Ok(());
     }
@@ -211,10 +214,10 @@ fn added_files(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// The winning commit added no file that this commit adds too: the file's rows would exist once, even if one of the
-/// commits deleted some. Does not apply to a file that this commit removes and adds again, nor to assigning or removing
-/// row ids.
-fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
+/// Verifies that the winning commit added no file that this commit also adds: its rows would exist only once, even if
+/// one of the commits deleted some. Does not apply to a file that this commit removes and adds again, nor to assigning
+/// or removing row ids.
+fn added_twice(case: &Case<'_>) -> Result<(), ConflictCause> {
     let (proposal, winning_commit) = (case.attempt.proposal, case.winning_commit);
     let is_about_row_ids = proposal.is_backfill()
         || proposal.is_unbackfill()
@@ -232,7 +235,7 @@ fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
     let came: HashSet<String> = came.filter(|path| !goes_first.contains(path)).collect();
     let mut ours = proposal.adds.iter();
     match ours.find(|add| came.contains(&key_of(&add.path))) {
-        Some(add) => Err(Conflict::AddedTwice {
+        Some(add) => Err(ConflictCause::AddedTwice {
             version: winning_commit.version,
             path: add.path.clone(),
         }),
@@ -240,16 +243,16 @@ fn added_twice(case: &Case<'_>) -> Result<(), Conflict> {
     }
 }
 
-/// The winning commit removed no file that this commit read.
-fn removed_and_read(case: &Case<'_>) -> Result<(), Conflict> {
+/// Verifies that the winning commit removed no file that this commit read.
+fn removed_and_read(case: &Case<'_>) -> Result<(), ConflictCause> {
     let is_of_whole_table = case.attempt.read.is_of_whole_table();
     let mut paths = case.winning_commit.removes.iter().map(|file| file.path.as_str());
     let found = paths.find(|path| is_of_whole_table || (case.was_read(path) && !case.is_shared(path)));
     found.map_or(Ok(()), |path| Err(case.removed_and_read(path)))
 }
 
-/// The winning commit removed no file that this commit removes.
-fn removed_twice(case: &Case<'_>) -> Result<(), Conflict> {
+/// Verifies that the winning commit removed no file that this commit also removes.
+fn removed_twice(case: &Case<'_>) -> Result<(), ConflictCause> {
     let removes = case.attempt.proposal.removes.iter();
     let ours: HashSet<String> = removes.map(|remove| key_of(&remove.path)).collect();
     let mut paths = case.winning_commit.removes.iter().map(|file| file.path.as_str());

@@ -10,7 +10,7 @@ use deltaic_protocol::features::{CompatibleIf, FEATURES, Feature, supports_for_w
 use deltaic_protocol::schema::{DataType, StructType};
 
 /// A property that the winning commit changed.
-struct Change<'a> {
+struct PropertyChange<'a> {
     protocol: &'a Protocol,
     old: &'a Metadata,
     new: &'a Metadata,
@@ -18,7 +18,7 @@ struct Change<'a> {
     value: &'a str,
 }
 
-impl Change<'_> {
+impl PropertyChange<'_> {
     fn is_compatible(&self, row: &Feature, condition: CompatibleIf) -> bool {
         match condition {
             CompatibleIf::Set => true,
@@ -68,7 +68,7 @@ pub(super) fn hindrance(protocol: &Protocol, old: &Metadata, new: &Metadata) -> 
             continue;
         }
         let allowed = after.is_some_and(|value| {
-            let change = Change {
+            let change = PropertyChange {
                 protocol,
                 old,
                 new,

@@ -11,16 +11,16 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
         || PartitionValues::from([("p".to_owned(), Some("1".to_owned())), ("q".to_owned(), None)]);
     for (conflict, class, context) in [
         (
-            Conflict::ProtocolChanged {
+            ConflictCause::ProtocolChanged {
                 version,
                 why: text("why"),
             },
             "ProtocolChanged",
             &[][..],
         ),
-        (Conflict::DropUnproved { version }, "ProtocolChanged", &[]),
+        (ConflictCause::DropUnproved { version }, "ProtocolChanged", &[]),
         (
-            Conflict::MetadataChanged {
+            ConflictCause::MetadataChanged {
                 version,
                 field: text("f"),
             },
@@ -28,7 +28,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("field", "f")],
         ),
         (
-            Conflict::Domain {
+            ConflictCause::Domain {
                 version,
                 domain: text("d"),
             },
@@ -36,7 +36,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("domain", "d")],
         ),
         (
-            Conflict::Application {
+            ConflictCause::Application {
                 version,
                 app_id: text("x"),
                 reached: 3,
@@ -44,9 +44,9 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             "ConcurrentTransaction",
             &[("app_id", "x")],
         ),
-        (Conflict::RowIdsGiven { version }, "ConcurrentWrite", &[]),
+        (ConflictCause::RowIdsGiven { version }, "ConcurrentWrite", &[]),
         (
-            Conflict::Append {
+            ConflictCause::Append {
                 version,
                 path: path(),
                 partition_values: partition(),
@@ -55,7 +55,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("path", "a b"), ("partition", "p=1/q=NULL")],
         ),
         (
-            Conflict::Append {
+            ConflictCause::Append {
                 version,
                 path: path(),
                 partition_values: PartitionValues::new(),
@@ -64,7 +64,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("path", "a b")],
         ),
         (
-            Conflict::AddedTwice {
+            ConflictCause::AddedTwice {
                 version,
                 path: path(),
             },
@@ -72,7 +72,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("path", "a b")],
         ),
         (
-            Conflict::DeleteRead {
+            ConflictCause::DeleteRead {
                 version,
                 path: path(),
             },
@@ -80,7 +80,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
             &[("path", "a b")],
         ),
         (
-            Conflict::DeleteDelete {
+            ConflictCause::DeleteDelete {
                 version,
                 path: path(),
             },
@@ -105,7 +105,7 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
 #[test]
 fn another_table_is_called_so() {
     for (field, is_another) in [("id", true), ("schemaString", false)] {
-        let conflict = Conflict::MetadataChanged {
+        let conflict = ConflictCause::MetadataChanged {
             version: Version::ZERO,
             field: field.to_owned(),
         };

@@ -174,7 +174,7 @@ fn levels_are_parsed_by_their_names() {
             Some(level)
         );
     }
-    let error = IsolationLevel::parse("ReadCommitted").expect_err("no level has it");
+    let error = IsolationLevel::parse("ReadCommitted").expect_err("not an isolation level");
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
 }
 

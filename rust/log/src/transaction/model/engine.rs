@@ -15,7 +15,7 @@ use crate::transaction::{
     is_blind_append, rebase, unite,
 };
 
-/// Rules under which a history runs. All but the level and the granularity exist to be broken by tests.
+/// Rules under which a history runs. All but the level and the granularity exist so that tests can disable them.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) level: IsolationLevel,
@@ -36,7 +36,7 @@ impl Rules {
 
 /// Outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum TransactionOutcome {
     Lost,
     /// There was nothing to commit.
     Empty,
@@ -53,7 +53,7 @@ pub(super) enum History {
 
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    pub(super) fates: Vec<Fate>,
+    pub(super) fates: Vec<TransactionOutcome>,
     pub(super) table: Table,
 }
 
@@ -97,7 +97,7 @@ impl Engine {
             let mut transaction = self.plan(*operation, number, seen, read_at, rules);
             let level = rules.level.of_commit(&transaction.proposal);
             if transaction.proposal.is_empty() && level == IsolationLevel::SnapshotIsolation {
-                fates.push(Fate::Empty);
+                fates.push(TransactionOutcome::Empty);
                 continue;
             }
             let since = winning_commits.iter().skip(read_at);
@@ -105,7 +105,7 @@ impl Engine {
                 .into_iter()
                 .all(|winning_commit| transaction.passes(winning_commit, level, rules))
             {
-                fates.push(Fate::Lost);
+                fates.push(TransactionOutcome::Lost);
                 continue;
             }
             let Some(table) = transaction.commit(tables.last().expect("there is a first")) else {
@@ -113,7 +113,7 @@ impl Engine {
             };
             tables.push(table);
             winning_commits.push(transaction.into_winning_commit(winning_commits.len() + 1));
-            fates.push(Fate::Committed(effect));
+            fates.push(TransactionOutcome::Committed(effect));
         }
         let table = tables.pop().expect("there is a first");
         History::Ended(End { fates, table })
@@ -150,7 +150,7 @@ impl Engine {
             add.deletion_vector = descriptor(*deleted);
             proposal.adds.push(add);
         }
-        proposal.validate().expect("a plan says one thing of each file");
+        proposal.validate().expect("a plan has one action per file");
         let mut read = self.unread.clone();
         for partition in operation.reads() {
             read.read_where(Some(&self.of_partition[usize::from(partition)]));

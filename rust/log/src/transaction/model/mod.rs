@@ -12,7 +12,7 @@ mod truth;
 mod whole;
 mod world;
 
-use self::engine::{Engine, Fate, History, Rules};
+use self::engine::{Engine, History, Rules, TransactionOutcome};
 use self::operations::{Operation, Verb};
 use self::table::start_state;
 use self::truth::is_serial;
@@ -60,7 +60,10 @@ fn every_history_of_two_with_deletion_vectors_is_serial() {
         let (files, rows) = (world.every_two(&by_files), world.every_two(&by_rows));
         assert_sound(files, &by_files);
         assert_sound(rows, &by_rows);
-        assert!(rows.lost < files.lost, "rows are useless: {rows:?} {files:?}");
+        assert!(
+            rows.lost < files.lost,
+            "row-level checks accept no more commits: {rows:?} {files:?}"
+        );
     }
 }
 
@@ -73,7 +76,7 @@ fn histories_of_three_are_serial() {
     }
 }
 
-/// Deletion vectors, operations that read one partition and write the other, and transactions that begin late.
+/// Deletion vectors, operations that read one partition and write the other, and transactions with a late start.
 #[test]
 fn histories_of_three_of_every_kind_are_serial() {
     for level in [WriteSerializable, Serializable] {
@@ -109,12 +112,12 @@ fn only_serializable_knows_who_has_read_a_blind_append() {
                 is_serial(&start, &history, &end, level),
                 end.fates.last().cloned(),
             ),
-            History::Torn => panic!("it is not torn"),
+            History::Torn => panic!("the log is invalid"),
         }
     };
     let (serial, fate) = run(WriteSerializable);
-    assert!(!serial && matches!(fate, Some(Fate::Committed(_))));
-    assert_eq!(run(Serializable), (true, Some(Fate::Lost)));
+    assert!(!serial && matches!(fate, Some(TransactionOutcome::Committed(_))));
+    assert_eq!(run(Serializable), (true, Some(TransactionOutcome::Lost)));
 }
 
 fn without(level: IsolationLevel, left_out: &[Rule]) -> Rules {

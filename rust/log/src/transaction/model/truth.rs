@@ -1,6 +1,6 @@
 //! Reference implementation: whether some serial order of row-level operations explains the outcome of a history.
 
-use super::engine::{End, Fate};
+use super::engine::{End, TransactionOutcome};
 use super::operations::{Effect, Operation};
 use super::table::{Row, Table};
 use crate::transaction::IsolationLevel;
@@ -9,7 +9,7 @@ use crate::transaction::IsolationLevel;
 /// Under `Serializable` this must be the version order, except for transactions without effect.
 pub(super) fn is_serial(start: &Table, operations: &[Operation], end: &End, level: IsolationLevel) -> bool {
     let let_through: Vec<usize> = (0..end.fates.len())
-        .filter(|at| end.fates[*at] != Fate::Lost)
+        .filter(|at| end.fates[*at] != TransactionOutcome::Lost)
         .collect();
     let search = Search {
         operations,
@@ -56,7 +56,7 @@ impl Search<'_> {
     /// Returns the effect of a transaction; `None` if it has none.
     fn did(&self, at: usize) -> Option<&Effect> {
         match &self.end.fates[at] {
-            Fate::Committed(effect) if !effect.is_empty() => Some(effect),
+            TransactionOutcome::Committed(effect) if !effect.is_empty() => Some(effect),
             _ => None,
         }
     }

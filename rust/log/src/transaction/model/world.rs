@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::thread;
 
-use super::engine::{Engine, Fate, History, Rules};
+use super::engine::{Engine, History, Rules, TransactionOutcome};
 use super::operations::{Operation, all_operations, base_operations};
 use super::table::{FURTHER_STATES, START_STATES, Table, start_state};
 use super::truth::is_serial;
@@ -32,23 +32,24 @@ impl Tally {
 }
 
 /// Runs a history and searches for an equivalent serial order.
-fn judge(engine: &Engine, start: &Table, operations: &[Operation], reads: &[usize], rules: &Rules) -> Tally {
+fn check(engine: &Engine, start: &Table, operations: &[Operation], reads: &[usize], rules: &Rules) -> Tally {
     let history = engine.run(start, operations, reads, rules);
     let sound = matches!(&history, History::Ended(end) if is_serial(start, operations, end, rules.level));
     assert!(
         sound || rules.are_broken(),
-        "{rules:?} let a history through that is not serial: {operations:#?} read {reads:?} of {start:?}: {history:#?}"
+        "{rules:?} accept a history that is not serializable: {operations:#?} read {reads:?} of {start:?}: {history:#?}"
     );
-    let fates: &[Fate] = match &history {
+    let fates: &[TransactionOutcome] = match &history {
         History::Ended(end) => &end.fates,
         History::Torn => &[],
     };
-    let count = |is_meant: fn(&Fate) -> bool| fates.iter().filter(|fate| is_meant(fate)).count();
+    let count =
+        |is_meant: fn(&TransactionOutcome) -> bool| fates.iter().filter(|fate| is_meant(fate)).count();
     Tally {
         histories: 1,
         unsound: usize::from(!sound),
-        committed: count(|fate| matches!(fate, Fate::Committed(effect) if !effect.is_empty())),
-        lost: count(|fate| matches!(fate, Fate::Lost)),
+        committed: count(|fate| matches!(fate, TransactionOutcome::Committed(effect) if !effect.is_empty())),
+        lost: count(|fate| matches!(fate, TransactionOutcome::Lost)),
     }
 }
 
@@ -86,7 +87,7 @@ impl World {
         (0..self.starts.len() * count * count).map(move |number| {
             let pair = [number % count, number / count % count].map(|at| self.operations[at]);
             let start = &self.starts[number / (count * count)];
-            judge(&engine, start, &pair, &[0, 0], rules)
+            check(&engine, start, &pair, &[0, 0], rules)
         })
     }
 
@@ -116,7 +117,7 @@ impl World {
                 };
                 let three = [(); 3].map(|()| self.operations[pick(count)]);
                 let reads = reads[pick(reads.len())];
-                judge(
+                check(
                     &engine,
                     &self.starts[pick(self.starts.len())],
                     &three,
@@ -130,7 +131,7 @@ impl World {
             let running: Vec<_> = (0..cores).map(|core| scope.spawn(move || work(core))).collect();
             let ended = running
                 .into_iter()
-                .map(|core| core.join().expect("a core of the model ends"));
+                .map(|core| core.join().expect("the thread ends without a panic"));
             ended.fold(Tally::default(), Tally::add)
         })
     }
@@ -147,7 +148,7 @@ impl Share {
     pub(super) fn of(few: usize) -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "a test is asked for more through the environment"
+            reason = "test configuration comes from the environment"
         )]
         let asked = std::env::var("MODEL");
         if asked.as_deref() == Ok("all") {

@@ -121,7 +121,7 @@ fn provenance_is_the_first_action() -> Result<()> {
 #[test]
 #[expect(
     unsafe_code,
-    reason = "a String that is not UTF-8, as unchecked Arrow arrays make them"
+    reason = "builds a String that is not UTF-8, as unchecked Arrow arrays can contain"
 )]
 fn a_commit_that_is_not_utf8_json_is_never_written() {
     let broken = Proposal {

@@ -66,7 +66,7 @@ fn partition_predicates_report_what_was_read() -> Result<()> {
         // Files with unreadable partition values always match.
         (&["p = 1"], file(Some("one"), Some("a")), true),
         (&["p = 1"], values(&[("q", Some("a"))]), true),
-        // No read was recorded.
+        // Without a recorded read, no file matches.
         (&[], file(Some("1"), Some("a")), false),
     ] {
         assert_eq!(

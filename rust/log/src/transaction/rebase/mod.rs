@@ -7,7 +7,7 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
-pub use row_ids::hand_out_row_ids;
+pub use row_ids::assign_row_ids;
 pub use stamps::stamp_in_commit_timestamp;
 
 use std::collections::HashSet;
@@ -50,7 +50,7 @@ impl Base {
     }
 
     /// Advances to a winning commit: its version, protocol, metadata, high water mark and timestamp.
-    fn go_on(&mut self, winning_commit: &WinningCommit) -> Result<()> {
+    fn advance(&mut self, winning_commit: &WinningCommit) -> Result<()> {
         let enables_rows = |table: &TableConfiguration| {
             RowTracking::of(table).map(|rows| matches!(rows, RowTracking::Enabled(_)))
         };
@@ -90,14 +90,14 @@ impl Base {
 /// needs row ids has no `numRecords`.
 pub fn rebase(proposal: &mut Proposal, base: &mut Base, winning_commit: &WinningCommit) -> Result<()> {
     let (before, read_mark) = (base.table.clone(), base.high_water_mark);
-    base.go_on(winning_commit)?;
+    base.advance(winning_commit)?;
     if proposal.operation.replaces_table() {
         remove_new_domains(proposal, winning_commit);
     }
     leave_to_winning_commit(proposal, winning_commit);
-    let given = row_ids::take_over(proposal, winning_commit);
+    let given = row_ids::inherit_row_ids(proposal, winning_commit);
     if row_ids::are_handed_out(&proposal.applied_to(&base.table))? {
-        row_ids::hand_out_again(proposal, base, read_mark, winning_commit.version, &given)?;
+        row_ids::reassign_row_ids(proposal, base, read_mark, winning_commit.version, &given)?;
     }
     stamps::restamp_type_changes(proposal, winning_commit.version)?;
     stamps::restamp_checkpoint_protection(proposal, before.protocol(), winning_commit.version)?;

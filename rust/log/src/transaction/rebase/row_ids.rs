@@ -30,7 +30,7 @@ pub(super) fn are_handed_out(table: &TableConfiguration) -> Result<bool> {
 /// # Errors
 ///
 /// `InvalidArgument` with the `path` of a file whose statistics lack `numRecords`.
-pub fn hand_out_row_ids(proposal: &mut Proposal, base: &Base) -> Result<()> {
+pub fn assign_row_ids(proposal: &mut Proposal, base: &Base) -> Result<()> {
     if !are_handed_out(&proposal.applied_to(&base.table))? {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub fn hand_out_row_ids(proposal: &mut Proposal, base: &Base) -> Result<()> {
 
 /// Assigns the row ids of a proposal again for the version after the winning commit. `read_mark` is the previous high
 /// water mark of the base, `given` are the files whose ids the winning commit set.
-pub(super) fn hand_out_again(
+pub(super) fn reassign_row_ids(
     proposal: &mut Proposal,
     base: &Base,
     read_mark: Option<i64>,
@@ -71,7 +71,7 @@ pub(super) fn hand_out_again(
 /// Returns the paths of the files that have ids from the winning commit.
 ///
 /// Protocol: a recommitted file has the ids, if any, of the last committed add with the same path.
-pub(super) fn take_over(proposal: &mut Proposal, winning_commit: &WinningCommit) -> HashSet<String> {
+pub(super) fn inherit_row_ids(proposal: &mut Proposal, winning_commit: &WinningCommit) -> HashSet<String> {
     let is_complete =
         |file: &&WinningFile| file.base_row_id.is_some() == file.default_row_commit_version.is_some();
     let files = winning_commit.adds.iter().filter(is_complete);
@@ -102,10 +102,10 @@ fn assign(proposal: &mut Proposal, mark: Option<i64>, is_fresh: impl Fn(&Add) ->
     for add in proposal.adds.iter_mut().filter(|add| is_fresh(add)) {
         let wrong = |what: &str| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
         let rows = add.stats.as_deref().and_then(num_records);
-        let rows =
-            rows.ok_or_else(|| wrong("a file without numRecords in its statistics cannot get row ids"))?;
+        let rows = rows
+            .ok_or_else(|| wrong("row ids cannot be assigned to a file whose statistics lack numRecords"))?;
         let end = mark.checked_add(rows).filter(|end| *end < i64::MAX);
-        let end = end.ok_or_else(|| wrong("the table has no row ids left"))?;
+        let end = end.ok_or_else(|| wrong("the table has no unassigned row ids left"))?;
         add.base_row_id = Some(mark + 1);
         (mark, any) = (end, true);
     }

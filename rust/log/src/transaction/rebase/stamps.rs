@@ -1,4 +1,4 @@
-//! Versions and timestamps of a commit that its own actions contain.
+//! Sets the versions and timestamps of a commit that its own actions contain.
 
 use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::features::supports_for_writers;
@@ -31,7 +31,7 @@ pub fn stamp_in_commit_timestamp(proposal: &mut Proposal, base: &Base, own_ms: i
     // The base may have invalid properties that the commit corrects.
     let was_on = InCommitTimestamps::of(&base.table).is_ok_and(|times| times != InCommitTimestamps::Disabled);
     let least = base.timestamp_ms.checked_add(1).ok_or_else(|| {
-        let what = "the timestamp of the previous version is the greatest possible one";
+        let what = "the timestamp of the previous version is the maximum, so no later timestamp exists";
         Error::new(ErrorKind::CorruptLog, what).with("version", base.next)
     })?;
     let timestamp_ms = own_ms.max(least);
@@ -46,7 +46,7 @@ pub fn stamp_in_commit_timestamp(proposal: &mut Proposal, base: &Base, own_ms: i
     Ok(Some(timestamp_ms))
 }
 
-/// Makes a commit that drops a feature protect the checkpoints before its new version.
+/// If a commit drops a feature, sets its checkpoint protection to its new version.
 pub(super) fn restamp_checkpoint_protection(
     proposal: &mut Proposal,
     before: &Protocol,
@@ -66,12 +66,12 @@ pub(super) fn restamp_checkpoint_protection(
     Ok(())
 }
 
-/// Updates type changes that have the version of the lost attempt.
+/// Updates the version of type changes from that of the lost attempt to that of the next one.
 pub(super) fn restamp_type_changes(proposal: &mut Proposal, lost: Version) -> Result<()> {
     let Some(metadata) = proposal.metadata.as_mut() else {
         return Ok(());
     };
-    // Few schemas have type changes, and a schema that is not parsed keeps its exact text.
+    // Few schemas have type changes, and a schema that is not parsed retains its exact text.
     if !metadata.schema_string.contains(TYPE_CHANGES) {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::plain;
 use crate::TableConfiguration;
 use crate::actions::{Metadata, Protocol};
-use crate::change::{IfAbsent, Moment, TableChange, change, preconditions};
+use crate::change::{ChangeContext, IfAbsent, TableChange, change, preconditions};
 use crate::column_mapping::{field_id, physical_name};
 use crate::features::{
     Traces, contradictions, ensure_changeable, ensure_readable, needed_features, supports_for_writers,
@@ -130,7 +130,7 @@ fn property() -> impl Strategy<Value = String> {
 }
 
 /// Properties with many consequences, with the values that cause them.
-fn telling() -> impl Strategy<Value = TableChange> {
+fn consequential() -> impl Strategy<Value = TableChange> {
     pick(&[
         ("delta.columnMapping.mode", "name"),
         ("delta.enableTypeWidening", "true"),
@@ -152,7 +152,7 @@ fn one_change() -> impl Strategy<Value = TableChange> {
     let expressions = pick(&["id > 0", "s.x > 1", "`a b` IS NULL", "n = 'x'", "id +", "zzz > 0"]);
     let defaults = prop::option::of(pick(&["7", "'x'", "NULL", "DATE '2026-11-01'", "id"]));
     prop_oneof![
-        3 => telling(),
+        3 => consequential(),
         3 => properties.prop_map(TableChange::SetProperties),
         2 => property().prop_map(|name| TableChange::UnsetProperties(vec![name], IfAbsent::Ignore)),
         1 => text.clone().prop_map(TableChange::SetName),
@@ -221,7 +221,7 @@ fn features(protocol: &Protocol) -> BTreeSet<&'static str> {
 }
 
 /// Checks the invariants between a configuration and the one that a change returned.
-fn judge(
+fn check(
     before: &TableConfiguration,
     one: &TableChange,
     after: &TableConfiguration,
@@ -292,12 +292,12 @@ fn step(table: &TableConfiguration, one: &TableChange, index: i64) -> crate::Res
         ids += 1;
         format!("{index}-{ids}")
     };
-    let mut moment = Moment {
+    let mut context = ChangeContext {
         version: Version::try_new(index)?,
         timestamp_ms: index * 1_000,
         new_id: &mut new_id,
     };
-    change(table, one, &mut moment)
+    change(table, one, &mut context)
 }
 
 fn ready_for_changes() -> TableConfiguration {
@@ -327,7 +327,7 @@ proptest! {
         for (index, one) in (1..).zip(&changes) {
             match step(&table, one, index) {
                 Ok(after) => {
-                    judge(&table, one, &after, &mut ever);
+                    check(&table, one, &after, &mut ever);
                     table = after;
                 }
                 Err(error) => prop_assert!(
@@ -357,5 +357,5 @@ fn versions_requested_with_a_feature_are_requested_once() {
     let mut table = plain();
     table.metadata_mut().partition_columns.clear();
     let after = step(&table, &one, 1).unwrap();
-    judge(&table, &one, &after, &mut BTreeMap::new());
+    check(&table, &one, &after, &mut BTreeMap::new());
 }

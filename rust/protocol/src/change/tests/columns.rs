@@ -162,7 +162,7 @@ fn a_renamed_column_is_followed_by_all_that_names_it() -> Result<()> {
 ///
 /// protocol: generated-columns.3
 #[test]
-fn what_hangs_on_a_column_remains_in_the_way() -> Result<()> {
+fn dependencies_of_a_column_prevent_its_removal() -> Result<()> {
     let widening = set(&[("delta.enableTypeWidening", "true")]);
     let generated = |table: &TableConfiguration, expression: &str| {
         let mut table = table.clone();
@@ -237,7 +237,7 @@ fn what_hangs_on_a_column_remains_in_the_way() -> Result<()> {
 }
 
 #[test]
-fn the_last_column_that_holds_data_stays() -> Result<()> {
+fn the_last_data_column_cannot_be_dropped() -> Result<()> {
     let table = changed(&mapped()?, &[drop("l"), drop("s.x")])?;
     assert!(changed(&table, &[drop("s.y")]).is_err());
     let table = changed(&table, &[drop("s")])?;
@@ -248,7 +248,7 @@ fn the_last_column_that_holds_data_stays() -> Result<()> {
 
 /// protocol: default-columns.1, default-columns.2
 #[test]
-fn a_default_comes_after_its_column_and_with_its_feature() -> Result<()> {
+fn a_default_requires_its_column_and_its_feature() -> Result<()> {
     let default = |text: &str| TableChange::SetDefault(column("n"), Some(text.to_owned()));
     let mut with_default = new("n", PrimitiveType::Long);
     with_default
@@ -274,7 +274,7 @@ fn a_default_comes_after_its_column_and_with_its_feature() -> Result<()> {
 
 /// protocol: writer-requirements-for-clustered-table.8, writer-requirements-for-domain-metadata.1
 #[test]
-fn domains_that_are_not_understood_stay() -> Result<()> {
+fn unknown_domains_are_retained() -> Result<()> {
     let mut table = plain();
     table.require(&["domainMetadata"])?;
     let odd = DomainMetadata {

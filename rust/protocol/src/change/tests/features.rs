@@ -2,7 +2,7 @@
 
 use super::{changed, column, plain, set};
 use crate::TableConfiguration;
-use crate::change::Moment;
+use crate::change::ChangeContext;
 use crate::change::{IfAbsent, Precondition, TableChange, change, preconditions};
 use crate::error::ContextValue;
 use crate::features::{FileUse, Traces, supports_for_writers};
@@ -98,13 +98,13 @@ fn in_commit_timestamps_report_since_when() -> Result<()> {
         assert_eq!(of(&changed(&off, std::slice::from_ref(&on))?)?, since(5, 1_005)?);
     }
     // A table that has them from the start records no enablement version.
-    let mut moment = Moment {
+    let mut context = ChangeContext {
         version: Version::ZERO,
         timestamp_ms: 7,
         new_id: &mut String::new,
     };
     assert_eq!(
-        of(&change(&plain(), &on, &mut moment)?)?,
+        of(&change(&plain(), &on, &mut context)?)?,
         InCommitTimestamps::FromTheStart
     );
     // Enabling the property without the feature adds the feature.

@@ -5,7 +5,7 @@ mod columns;
 mod features;
 mod types;
 
-use super::{Moment, TableChange, change};
+use super::{ChangeContext, TableChange, change};
 use crate::TableConfiguration;
 use crate::samples::{metadata, protocol};
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
@@ -47,12 +47,12 @@ fn changed(table: &TableConfiguration, changes: &[TableChange]) -> Result<TableC
     };
     let mut table = table.clone();
     for (index, one) in (5..).zip(changes) {
-        let mut moment = Moment {
+        let mut context = ChangeContext {
             version: Version::try_new(index)?,
             timestamp_ms: 1_000 + index,
             new_id: &mut new_id,
         };
-        table = change(&table, one, &mut moment)?;
+        table = change(&table, one, &mut context)?;
     }
     Ok(table)
 }

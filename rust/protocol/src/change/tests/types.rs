@@ -62,7 +62,7 @@ fn types_become_wider_only_where_the_table_states_so() -> Result<()> {
 
 /// protocol: beyond:type-widening.6
 #[test]
-fn a_table_for_iceberg_stays_one() -> Result<()> {
+fn an_iceberg_compatible_table_remains_one() -> Result<()> {
     let mut start = mapped()?;
     start.metadata_mut().partition_columns.clear();
     let start = changed(&start, &[drop("l"), set(&[("delta.enableTypeWidening", "true")])])?;

@@ -297,7 +297,7 @@ fn a_commit_that_cannot_be_counted_has_no_checksum() -> Result<()> {
 }
 
 #[test]
-fn a_field_that_was_missing_stays_missing() -> Result<()> {
+fn an_absent_field_remains_absent() -> Result<()> {
     let (_, known) = two_files()?;
     let known = VersionChecksum {
         set_transactions: None,
@@ -398,7 +398,7 @@ fn the_in_commit_timestamp_is_there_exactly_where_it_is_enabled() -> Result<()> 
 }
 
 #[test]
-fn what_was_forgotten_is_not_reported_as_if_it_had_never_been() -> Result<()> {
+fn expired_transactions_are_not_reported_as_absent() -> Result<()> {
     let mut model = Model::new(protocol(1, 2, &[]), with_retention(Some(10)));
     model.txns.insert(
         "a".to_owned(),
@@ -471,7 +471,7 @@ fn the_bins_that_we_write_start_at_nothing_and_rise() {
 
 /// protocol: version-checksum-file-schema.5, version-checksum-file-schema.6
 #[test]
-fn what_the_text_requires_is_written_or_nothing() -> Result<()> {
+fn required_fields_are_written_or_nothing() -> Result<()> {
     let (_, whole) = two_files()?;
     let text = whole.to_text()?;
     for field in [

@@ -7,8 +7,10 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::Config;
 use roaring::RoaringTreemap;
 
-use super::made::{Form, Made, Vector, bytes_of, change, change_bytes, positions_of, vector, written};
 use super::naive;
+use super::written_containers::{
+    Form, Vector, WrittenContainer, bytes_of, change, change_bytes, positions_of, vector, written,
+};
 use crate::ErrorKind;
 use crate::deletion_vector::Bitmap;
 
@@ -24,7 +26,7 @@ fn naively(bytes: &[u8]) -> Option<Vec<u64>> {
 }
 
 /// A deletion vector with one container.
-fn with(container: Made) -> Vec<u8> {
+fn with(container: WrittenContainer) -> Vec<u8> {
     bytes_of(&Vector::from([(0, [(0, container)].into())]), Form::Portable)
 }
 
@@ -130,7 +132,7 @@ proptest! {
 fn a_key_with_its_most_significant_bit_is_refused() {
     let of = |key| {
         bytes_of(
-            &Vector::from([(key, [(0, Made::Array(vec![5]))].into())]),
+            &Vector::from([(key, [(0, WrittenContainer::Array(vec![5]))].into())]),
             Form::Portable,
         )
     };
@@ -188,7 +190,7 @@ fn a_count_without_bytes_is_refused() {
 /// protocol: deletion-vector-format.2
 #[test]
 fn another_magic_number_is_refused() {
-    let bytes = with(Made::Array(vec![1]));
+    let bytes = with(WrittenContainer::Array(vec![1]));
     assert!(Bitmap::decode(&bytes).is_ok());
     const PORTABLE: u32 = 1_681_511_377;
     for magic in [PORTABLE - 2, PORTABLE + 1, PORTABLE.reverse_bits(), 0, u32::MAX] {
@@ -202,34 +204,34 @@ fn another_magic_number_is_refused() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradictory_configurations_are_refused() {
     assert!(what(b"").contains("the magic number takes 4 bytes, and 0 are left"));
     assert!(what(b"\x64\x39\xd3\xd1\0\0\0\0\0\0\0\0").contains("unknown magic number"));
     assert!(what(b"\xd2\xd3\x39\x64\0\0\0\0\0\0\0\0").contains("unknown magic number 1681511378"));
     assert!(what(b"\xd1\xd3\x39\x64\0\0\0\0\0\0\0\0\0").contains("1 bytes follow its last bucket"));
 
     let twice = [
-        with(Made::Array(vec![1])),
-        with(Made::Array(vec![2]))[12..].to_vec(),
+        with(WrittenContainer::Array(vec![1])),
+        with(WrittenContainer::Array(vec![2]))[12..].to_vec(),
     ]
     .concat();
     let twice = [&twice[..4], &[2], &twice[5..]].concat();
     assert!(what(&twice).contains("keys of buckets do not ascend"));
 
-    assert!(what(&with(Made::Array(vec![2, 1]))).contains("values of a container do not ascend"));
-    assert!(what(&with(Made::Array(vec![2, 2]))).contains("values of a container do not ascend"));
-    assert!(what(&with(Made::Runs(vec![(5, 9), (9, 12)]))).contains("overlap or do not ascend"));
-    assert!(what(&with(Made::Runs(vec![(50, 90), (1, 2)]))).contains("overlap or do not ascend"));
-    let mut beyond = with(Made::Runs(vec![(65530, 65535)]));
+    assert!(what(&with(WrittenContainer::Array(vec![2, 1]))).contains("values of a container do not ascend"));
+    assert!(what(&with(WrittenContainer::Array(vec![2, 2]))).contains("values of a container do not ascend"));
+    assert!(what(&with(WrittenContainer::Runs(vec![(5, 9), (9, 12)]))).contains("overlap or do not ascend"));
+    assert!(what(&with(WrittenContainer::Runs(vec![(50, 90), (1, 2)]))).contains("overlap or do not ascend"));
+    let mut beyond = with(WrittenContainer::Runs(vec![(65530, 65535)]));
     let end = beyond.len() - 2;
     beyond[end] = 9;
     assert!(what(&beyond).contains("a run reaches beyond its container"));
 
     // The keys: magic 4, count 8, key 4, cookie 4, count 4; then a key and a cardinality of 2 bytes each, and an offset.
-    let mut other_count = with(Made::Bitset((0..5000).collect()));
+    let mut other_count = with(WrittenContainer::Bitset((0..5000).collect()));
     other_count[26] ^= 1;
     assert!(what(&other_count).contains("claims 4999 values, but has 5000"));
-    let mut other_start = with(Made::Array(vec![1, 2]));
+    let mut other_start = with(WrittenContainer::Array(vec![1, 2]));
     other_start[28] += 1;
     assert!(
         what(&other_start).contains("claims to start at byte 17, but starts at 16"),
@@ -238,7 +240,7 @@ fn what_contradicts_itself_is_refused() {
     );
 
     let mut other_size = bytes_of(
-        &Vector::from([(0, [(0, Made::Array(vec![1]))].into())]),
+        &Vector::from([(0, [(0, WrittenContainer::Array(vec![1]))].into())]),
         Form::Native,
     );
     other_size.push(0);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::proptest;
 
-use crate::deletion_vector::{Descriptor, Place};
+use crate::deletion_vector::{Descriptor, VectorLocation};
 use crate::error::ContextValue;
 use crate::{Error, ErrorKind};
 
@@ -33,7 +33,7 @@ fn the_protocols_examples_are_read() {
     let relative = descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^", Some(4));
     assert_eq!(
         relative.validate().unwrap(),
-        Place::File(format!("ab/{FILE}").into())
+        VectorLocation::File(format!("ab/{FILE}").into())
     );
     assert_eq!(relative.bytes_in_file().unwrap(), 4..52);
     assert_eq!(relative.decode_inline().unwrap(), None);
@@ -44,12 +44,12 @@ fn the_protocols_examples_are_read() {
     );
     assert_eq!(
         absolute.validate().unwrap(),
-        Place::File(absolute.path_or_inline_dv.as_str().into())
+        VectorLocation::File(absolute.path_or_inline_dv.as_str().into())
     );
     let inline = descriptor("i", "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", None);
     assert_eq!(
         inline.validate().unwrap(),
-        Place::Inline(&inline.path_or_inline_dv)
+        VectorLocation::Inline(&inline.path_or_inline_dv)
     );
     let bitmap = inline.decode_inline().unwrap().unwrap();
     assert!(bitmap.iter().eq([3, 4, 7, 11, 18, 29]));
@@ -63,8 +63,8 @@ fn the_protocols_examples_are_read() {
 #[test]
 fn a_prefix_is_a_folder_in_the_table() {
     let path = |prefix: &str| match descriptor("u", &format!("{prefix}{NAME}"), Some(1)).validate() {
-        Ok(Place::File(path)) => Ok(path.into_owned()),
-        Ok(Place::Inline(_)) => panic!("it is a file's"),
+        Ok(VectorLocation::File(path)) => Ok(path.into_owned()),
+        Ok(VectorLocation::Inline(_)) => panic!("it is a file's"),
         Err(error) => {
             assert_eq!(field(&error), "pathOrInlineDv");
             Err(error.kind())

@@ -3,7 +3,7 @@
 mod bitmap;
 mod descriptor;
 mod file;
-mod made;
 mod naive;
 mod ranges;
+mod written_containers;
 mod z85;

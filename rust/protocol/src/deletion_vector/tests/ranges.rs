@@ -4,7 +4,7 @@ use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::Config;
 use proptest::{collection::vec, prop_oneof};
 
-use super::made::{Form, bytes_of, vector};
+use super::written_containers::{Form, bytes_of, vector};
 use crate::deletion_vector::Bitmap;
 
 proptest! {

@@ -3,10 +3,10 @@
 use super::{Binder, Value, is, not};
 use crate::Result;
 use crate::expr::coercion::wider;
-use crate::expr::fit;
+use crate::expr::convert_literal;
 use crate::expr::integers;
 use crate::expr::known::Known;
-use crate::expr::place::Span;
+use crate::expr::span::Span;
 use crate::expr::values::{word_of_double, word_of_float};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
@@ -176,8 +176,8 @@ pub(super) fn beside_value(
     value: Scalar,
     common: PrimitiveType,
 ) -> BoundPredicate {
-    match fit::fit(&value, column) {
-        Some(fit) => fit::compare(op, path, column, fit),
+    match convert_literal::fit(&value, column) {
+        Some(fit) => convert_literal::compare(op, path, column, fit),
         None => BoundPredicate::Compare {
             op,
             left: Operand::Column(path),

@@ -4,9 +4,9 @@ use super::comparisons::{beside_value, compare_values, with_truth};
 use super::{Binder, Value};
 use crate::Result;
 use crate::expr::coercion::wider;
-use crate::expr::fit::{self, Fit};
-use crate::expr::place::Span;
+use crate::expr::convert_literal::{self, LiteralPosition};
 use crate::expr::predicate::Expr;
+use crate::expr::span::Span;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
 use crate::schema::{DataType, PrimitiveType};
 
@@ -89,7 +89,10 @@ fn one_of(
     common: PrimitiveType,
     has_null: bool,
 ) -> BoundPredicate {
-    let fits: Option<Vec<Fit>> = values.iter().map(|value| fit::fit(value, column)).collect();
+    let fits: Option<Vec<LiteralPosition>> = values
+        .iter()
+        .map(|value| convert_literal::fit(value, column))
+        .collect();
     let Some(fits) = fits else {
         // They are compared one by one, in a type other than that of the column.
         let equal = |value| beside_value(Comparison::Equal, path.clone(), column, value, common);
@@ -104,13 +107,13 @@ fn one_of(
         };
     };
     let exact = |fit| match fit {
-        Fit::Exact(value) => Some(value),
-        Fit::Behind(_) | Fit::Below | Fit::Above => None,
+        LiteralPosition::Exact(value) => Some(value),
+        LiteralPosition::After(_) | LiteralPosition::Below | LiteralPosition::Above => None,
     };
     let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
     match (values.values(), has_null) {
         ([], true) => BoundPredicate::Constant(None),
-        ([], false) => fit::unless_null(path, false),
+        ([], false) => convert_literal::unless_null(path, false),
         ([value], false) => BoundPredicate::Compare {
             op: Comparison::Equal,
             left: Operand::Column(path),

@@ -2,8 +2,8 @@
 
 use super::{Binder, Column, Value};
 use crate::error::nearest;
-use crate::expr::place::Span;
 use crate::expr::predicate::{Expr, ExprKind};
+use crate::expr::span::Span;
 use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
 use crate::{Error, Result};
 
@@ -95,7 +95,7 @@ impl Binder<'_> {
         match (&column.data_type, &column.collation) {
             (DataType::Primitive(PrimitiveType::Variant), _) => self.of_a_variant(at, &name),
             (DataType::Primitive(PrimitiveType::String), Some(collation)) => refused(
-                format!("the texts of {name} are compared by {collation}, which is not implemented"),
+                format!("the strings of {name} are compared by {collation}, which is not implemented"),
                 "read the rows and compare them afterwards, or use IS NULL",
             ),
             (DataType::Primitive(primitive), _) => Ok(*primitive),

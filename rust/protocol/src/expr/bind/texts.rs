@@ -3,8 +3,8 @@
 use super::{Binder, Value};
 use crate::expr::known::Known;
 use crate::expr::like::Simple;
-use crate::expr::place::Span;
 use crate::expr::predicate::{Expr, TextTest};
+use crate::expr::span::Span;
 use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar};
 use crate::schema::PrimitiveType;
 use crate::{Error, Result};
@@ -40,7 +40,7 @@ impl Binder<'_> {
 
     fn known_text(&self, at: Span, known: &Known) -> Result<Option<String>> {
         if known.data_type == PrimitiveType::Binary {
-            let message = format!("{} is of bytes, which are not searched", self.source.text(at));
+            let message = format!("{} is binary, and LIKE requires a string", self.source.text(at));
             return self.source.unsupported(at, message, "");
         }
         match known.cast(PrimitiveType::String).map_err(self.failed(at))?.value {
@@ -82,7 +82,7 @@ impl Binder<'_> {
         let parsed = match LikePattern::parse(&written, escape) {
             Ok(parsed) => parsed,
             Err(why) => {
-                let hint = "a backslash in a text is written twice: LIKE '10\\\\%'";
+                let hint = "write a backslash in a string literal twice: LIKE '10\\\\%'";
                 return self.source.invalid(pattern.at, why, hint);
             }
         };

@@ -162,7 +162,7 @@ fn comparisons_follow_spark() -> Result<()> {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_a_hint() {
+fn incomparable_types_are_refused_with_a_hint() {
     for (text, kind, hint) in [
         ("tinny > 1", ErrorKind::InvalidPredicate, "did you mean tiny?"),
         ("nested.m > 1", ErrorKind::InvalidPredicate, "did you mean n?"),

@@ -3,8 +3,8 @@
 use super::Parser;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::place::Span;
 use crate::expr::predicate::{Expr, ExprKind, Interval};
+use crate::expr::span::Span;
 
 const DAY: i64 = 86_400_000_000;
 

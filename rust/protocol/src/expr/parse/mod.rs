@@ -10,8 +10,8 @@ mod tests;
 mod tokens;
 mod words;
 
-use super::place::{Source, Span};
 use super::predicate::{Expr, ExprKind};
+use super::span::{Source, Span};
 use super::{Comparison, Predicate};
 use crate::Result;
 use tokens::Token;
@@ -98,7 +98,7 @@ impl Parser<'_> {
         matches!(self.peek_at(ahead), Token::Word(word) if word.eq_ignore_ascii_case(wanted))
     }
 
-    fn take_word(&mut self, wanted: &str) -> bool {
+    fn accept_word(&mut self, wanted: &str) -> bool {
         let found = self.is_word(0, wanted);
         self.position += usize::from(found);
         found
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 
     fn expect_word(&mut self, wanted: &str) -> Result<()> {
-        if self.take_word(wanted) {
+        if self.accept_word(wanted) {
             Ok(())
         } else {
             self.unexpected(wanted)
@@ -200,7 +200,7 @@ impl Parser<'_> {
             return Ok(first);
         }
         let mut links = vec![first];
-        while self.take_word(word) {
+        while self.accept_word(word) {
             links.push(link(self)?);
         }
         self.made(start, kind(links))
@@ -209,7 +209,7 @@ impl Parser<'_> {
     /// NOT binds tighter than AND and looser than a comparison.
     fn negated(&mut self) -> Result<Expr> {
         let start = self.here();
-        if self.take_word("NOT") || self.take_sign("!") {
+        if self.accept_word("NOT") || self.take_sign("!") {
             let inner = self.deeper(Self::negated)?;
             return self.made(start, ExprKind::Not(Box::new(inner)));
         }
@@ -220,7 +220,7 @@ impl Parser<'_> {
     fn predicated(&mut self) -> Result<Expr> {
         let start = self.here();
         let value = self.value()?;
-        if self.take_word("IS") {
+        if self.accept_word("IS") {
             return self.is(start, value);
         }
         let negated = self.is_word(0, "NOT");
@@ -254,17 +254,17 @@ impl Parser<'_> {
 
     /// Parses what follows IS.
     fn is(&mut self, start: Span, value: Expr) -> Result<Expr> {
-        let negated = self.take_word("NOT");
+        let negated = self.accept_word("NOT");
         let value = Box::new(value);
-        let kind = if self.take_word("NULL") {
+        let kind = if self.accept_word("NULL") {
             ExprKind::IsNull(value)
-        } else if self.take_word("TRUE") {
+        } else if self.accept_word("TRUE") {
             ExprKind::Is(value, Some(true))
-        } else if self.take_word("FALSE") {
+        } else if self.accept_word("FALSE") {
             ExprKind::Is(value, Some(false))
-        } else if self.take_word("UNKNOWN") {
+        } else if self.accept_word("UNKNOWN") {
             ExprKind::Is(value, None)
-        } else if self.take_word("DISTINCT") {
+        } else if self.accept_word("DISTINCT") {
             self.expect_word("FROM")?;
             let other = self.value()?;
             let same = self.made(
@@ -304,7 +304,7 @@ impl Parser<'_> {
         }
         let pattern = self.value()?;
         let mut escape = '\\';
-        if self.take_word("ESCAPE") {
+        if self.accept_word("ESCAPE") {
             let at = self.here();
             let Token::Text(text) = self.peek().clone() else {
                 return self.unexpected("a character in quotes");

@@ -4,8 +4,8 @@ use super::Parser;
 use super::literals::number;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::place::Span;
 use crate::expr::predicate::{Arithmetic, Expr, ExprKind};
+use crate::expr::span::Span;
 use crate::expr::{Comparison, Scalar};
 
 /// A binary operator.

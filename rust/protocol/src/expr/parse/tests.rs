@@ -142,7 +142,7 @@ fn long_predicates_are_read_and_deep_ones_refused() -> Result<()> {
 }
 
 #[test]
-fn what_is_as_deep_as_may_be_is_read_back_with_a_small_stack() {
+fn the_deepest_schema_is_read_with_a_small_stack() {
     let run = || {
         for text in [
             "a + ".repeat(78) + "1",

@@ -2,7 +2,7 @@
 
 use super::literals::unescape;
 use crate::Result;
-use crate::expr::place::{Source, Span};
+use crate::expr::span::{Source, Span};
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -206,7 +206,7 @@ impl Lexer<'_> {
         }
         let Some(end) = end else {
             self.position = self.source.0.len();
-            let message = format!("the text {} is not closed", self.source.text(self.from(start)));
+            let message = format!("the string {} is not closed", self.source.text(self.from(start)));
             return self.source.invalid(self.from(start), message, "");
         };
         self.position = from + end + 1;
@@ -214,8 +214,8 @@ impl Lexer<'_> {
             Some(text) => Ok(text),
             None => self.source.invalid(
                 self.from(start),
-                "an escape in the text is not a character",
-                "write \\\\ for a backslash, or r'…' for a text without escapes",
+                "an escape in the string is not a character",
+                "write \\\\ for a backslash, or r'…' for a string without escapes",
             ),
         }
     }

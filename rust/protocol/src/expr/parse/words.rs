@@ -4,8 +4,8 @@ use super::Parser;
 use super::literals::unhex;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::place::Span;
 use crate::expr::predicate::{Expr, ExprKind, TextTest};
+use crate::expr::span::Span;
 use crate::expr::{Scalar, convert};
 use crate::schema::PrimitiveType;
 

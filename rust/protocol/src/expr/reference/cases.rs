@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::super::{BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet, bind, coercion, fit};
+use super::super::{
+    BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet, bind, coercion, convert_literal,
+};
 use super::{Row, TYPES, path};
 use crate::schema::PrimitiveType;
 
@@ -116,7 +118,9 @@ fn leaf() -> impl Strategy<Value = BoundPredicate> {
         values(kind).prop_map(move |value| match value {
             // A boolean column is not compared with TRUE or FALSE.
             Scalar::Boolean(_) => BoundPredicate::Column(path(at)),
-            value => fit::compare(op, path(at), kind, fit::Fit::Exact(value)),
+            value => {
+                convert_literal::compare(op, path(at), kind, convert_literal::LiteralPosition::Exact(value))
+            }
         })
     });
     let listed = (0..TYPES.len() - 2).prop_flat_map(|at| {

@@ -10,7 +10,10 @@ use proptest::prelude::*;
 
 mod cases;
 
-use super::{BoundPredicate, Comparison, Operand, Scalar, convert, evaluate, fit, integers, parse_predicate};
+use super::{
+    BoundPredicate, Comparison, Operand, Scalar, convert, convert_literal, evaluate, integers,
+    parse_predicate,
+};
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use cases::{comparisons, predicates, rows, values};
 
@@ -260,10 +263,10 @@ proptest! {
         let Ok(value) = convert::cast(&literal, common) else {
             return Ok(());
         };
-        let Some(fit) = fit::fit(&value, column) else {
+        let Some(fit) = convert_literal::fit(&value, column) else {
             return Ok(());
         };
-        let fitted = fit::compare(op, path(at), column, fit);
+        let fitted = convert_literal::compare(op, path(at), column, fit);
         for row in &rows {
             let own = value_in(row, at, common);
             let expected = match (own, op) {

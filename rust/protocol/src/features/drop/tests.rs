@@ -16,12 +16,12 @@ fn writers(features: &[&str]) -> Protocol {
 }
 
 fn dropped(table: &TableConfiguration, name: &str, traces: Traces) -> Result<TableConfiguration> {
-    let moment = Moment {
+    let context = ChangeContext {
         version: Version::try_new(9)?,
         timestamp_ms: 0,
         new_id: &mut String::new,
     };
-    let after = drop_feature(table, name, traces, &moment)?;
+    let after = drop_feature(table, name, traces, &context)?;
     assert_eq!(contradictions(after.protocol()), []);
     ensure_changeable(&after)?;
     Ok(after)
@@ -67,7 +67,7 @@ fn a_feature_that_readers_must_know_leaves_its_history_protected() -> Result<()>
 
 /// protocol: append-only-tables.4
 #[test]
-fn what_is_left_is_the_least_protocol() -> Result<()> {
+fn dropping_a_feature_leaves_the_minimal_protocol() -> Result<()> {
     for (before, name, after) in [
         (
             protocol(1, 3, &[]),
@@ -97,22 +97,22 @@ fn what_is_left_is_the_least_protocol() -> Result<()> {
             protocol(1, 1, &[]),
         ),
     ] {
-        let moment = Moment {
+        let context = ChangeContext {
             version: Version::ZERO,
             timestamp_ms: 0,
             new_id: &mut String::new,
         };
-        let made = drop_feature(&table(before, &[]), name, Traces::InHistory, &moment)?;
+        let made = drop_feature(&table(before, &[]), name, Traces::InHistory, &context)?;
         assert_eq!(*made.protocol(), after, "{name}");
     }
     // Reader version 2 is only for column mapping.
-    let moment = Moment {
+    let context = ChangeContext {
         version: Version::ZERO,
         timestamp_ms: 0,
         new_id: &mut String::new,
     };
     let mapped = table(protocol(3, 7, &["columnMapping", "vacuumProtocolCheck"]), &[]);
-    let made = drop_feature(&mapped, "vacuumProtocolCheck", Traces::Gone, &moment)?;
+    let made = drop_feature(&mapped, "vacuumProtocolCheck", Traces::Gone, &context)?;
     assert_eq!(
         (
             made.protocol().min_reader_version,
@@ -124,7 +124,7 @@ fn what_is_left_is_the_least_protocol() -> Result<()> {
 }
 
 #[test]
-fn what_uses_a_feature_must_go_first() -> Result<()> {
+fn uses_of_a_feature_must_be_removed_first() -> Result<()> {
     let field = |metadata: &str, data_type: &str| {
         format!(
             r#"{{"type":"struct","fields":[{{"name":"a","type":"{data_type}","nullable":true,"metadata":{metadata}}}]}}"#
@@ -213,19 +213,19 @@ fn what_uses_a_feature_must_go_first() -> Result<()> {
         if let Some(schema) = schema {
             used.metadata_mut().schema_string = schema;
         }
-        let moment = Moment {
+        let context = ChangeContext {
             version: Version::ZERO,
             timestamp_ms: 0,
             new_id: &mut String::new,
         };
-        let error = drop_feature(&used, name, Traces::Gone, &moment).err();
+        let error = drop_feature(&used, name, Traces::Gone, &context).err();
         assert_eq!(
             error.as_ref().map(Error::kind),
             Some(ErrorKind::SchemaMismatch),
             "{name}"
         );
         assert!(error.is_some_and(|error| error.context().contains(&("feature", name.into()))));
-        let after = drop_feature(&free, name, Traces::Gone, &moment)?;
+        let after = drop_feature(&free, name, Traces::Gone, &context)?;
         assert!(!names_in(after.protocol()).contains(name), "{name}");
     }
     Ok(())
@@ -271,7 +271,7 @@ fn domains_remain_in_the_way_or_go_with_their_feature() -> Result<()> {
 }
 
 #[test]
-fn what_is_not_a_feature_of_the_table_is_reported() {
+fn a_feature_that_the_table_lacks_is_reported() {
     let table = table(writers(&["clustering", "domainMetadata", "icebergCompatV3"]), &[]);
     for (name, kind, hint) in [
         (

@@ -20,7 +20,7 @@ fn lists(reader: i32, readers: Option<&[&str]>, writers: &[&str]) -> Protocol {
 /// protocol: table-features-for-new-and-existing-tables.1, table-features-for-new-and-existing-tables.5,
 /// table-features-for-new-and-existing-tables.6, table-features-for-new-and-existing-tables.7, table-features.1
 #[test]
-fn versions_stay_where_they_state_it_all_and_are_spelled_out_where_not() -> Result<()> {
+fn legacy_protocol_versions_remain_if_they_suffice() -> Result<()> {
     let old = |reader, writer| protocol(reader, writer, &[]);
     for (before, asked, after) in [
         (old(1, 2), &["invariants"][..], old(1, 2)),
@@ -297,7 +297,7 @@ fn versions_that_are_requested_are_given_and_never_lowered() -> Result<()> {
 /// protocol: append-only-tables.1, append-only-tables.2, column-invariants.1, generated-columns.1, default-columns.2,
 /// identity-columns.1, identity-columns.2, check-constraints.1
 #[test]
-fn what_metadata_use_is_needed() -> Result<()> {
+fn features_that_the_metadata_use_are_required() -> Result<()> {
     let field = |data_type: &str, metadata: serde_json::Value| {
         json!({"type": "struct", "fields": [
             {"name": "a", "type": data_type, "nullable": true, "metadata": metadata}]})

@@ -19,15 +19,15 @@ fn table(properties: &[(&str, &str)]) -> TableConfiguration {
     table
 }
 
-fn moment<'a>(new_id: &'a mut dyn FnMut() -> String) -> Moment<'a> {
-    Moment {
+fn moment<'a>(new_id: &'a mut dyn FnMut() -> String) -> ChangeContext<'a> {
+    ChangeContext {
         version: Version::ZERO.next().unwrap(),
         timestamp_ms: 1_000,
         new_id,
     }
 }
 
-use crate::moment::Moment;
+use crate::change_context::ChangeContext;
 
 fn with(table: &TableConfiguration, properties: &[(&str, &str)]) -> Result<TableConfiguration> {
     let values = properties
@@ -195,7 +195,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
         (
             "delta.logRetentionDuration",
             "1 month",
-            "it can be a length of time such as \"interval 7 days\", without months and years",
+            "it can be an interval such as \"interval 7 days\", without months and years",
         ),
         ("delta.checkpointPolicy", "v3", "it can be classic, v2"),
         (
@@ -257,12 +257,12 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
         (
             "delta.feature.geospatial",
             "supported",
-            "add it with a client that has it, or with a newer deltaic",
+            "add it with a client that supports it, or with a newer deltaic",
         ),
         (
             "delta.enableChangeDataCapture",
             "true",
-            "set delta.enableChangeDataFeed, its name of today",
+            "set delta.enableChangeDataFeed, its present name",
         ),
         (
             "delta.columnMapping.mode",
@@ -307,7 +307,7 @@ fn names_and_values_that_cannot_be_are_refused_with_what_can() {
 }
 
 #[test]
-fn a_key_that_no_client_knows_can_be_unset_and_stays_until_then() -> Result<()> {
+fn unknown_properties_remain_until_they_are_unset() -> Result<()> {
     let odd = table(&[("delta.fromTheFuture", "1"), ("mine", "2")]);
     let named = change(
         &odd,

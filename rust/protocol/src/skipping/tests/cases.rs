@@ -33,7 +33,7 @@ pub(super) fn x(kind: PrimitiveType) -> StructField {
 
 /// protocol: per-file-statistics.3
 #[test]
-fn what_is_outside_the_bounds_is_left_out() {
+fn values_outside_the_bounds_are_left_out() {
     let money = PrimitiveType::Decimal {
         precision: 10,
         scale: 2,

@@ -33,7 +33,7 @@ fn kept(predicate: &BoundPredicate, stats: &str) -> bool {
 
 /// protocol: per-file-statistics.3
 #[test]
-fn what_no_row_can_answer_is_left_out() {
+fn conditions_without_matching_rows_are_left_out() {
     let file = r#"{"numRecords":2,"minValues":{"n":10,"s":"ma"},"maxValues":{"n":20,"s":"mz"},"nullCount":{"n":0,"s":1}}"#;
     let many = |from: i64| {
         let list: Vec<String> = (from..from + 200).map(|number| number.to_string()).collect();
@@ -97,7 +97,7 @@ const PREDICATES: [&str; 16] = [
 proptest! {
     /// protocol: per-file-statistics.4, per-file-statistics.5
     #[test]
-    fn a_file_with_a_matching_row_stays(
+    fn a_file_with_a_matching_row_is_not_pruned(
         n in prop::collection::vec(prop::option::of(0..7i64), 1..4),
         texts in prop::collection::vec(prop::option::of(prop::sample::select(TEXTS.to_vec())), 3),
         (first, second) in (0..PREDICATES.len(), 0..PREDICATES.len()),

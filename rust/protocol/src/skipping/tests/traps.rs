@@ -129,7 +129,7 @@ fn a_null_count_that_may_be_of_items_reports_nothing() {
 
 /// Contradictory statistics are ignored.
 #[test]
-fn where_there_are_bounds_not_all_is_null() {
+fn columns_with_bounds_are_not_all_null() {
     for (bounds, is_kept) in [
         ("", false),
         (r#""minValues":{"x":1},"#, true),
@@ -198,7 +198,7 @@ fn old_instants_may_be_a_minute_away() {
 /// NaN is greater than all numbers and may be in any file, but not in a row that must also be less than a
 /// number.
 #[test]
-fn where_nan_is_ruled_out_upper_bounds_hold() {
+fn without_nan_upper_bounds_are_exact() {
     let stats =
         r#"{"numRecords":3,"minValues":{"x":1.5,"y":1},"maxValues":{"x":2.5,"y":9},"nullCount":{"x":0}}"#;
     let y = StructField::new("y", PrimitiveType::Double.into(), true);

@@ -4,7 +4,7 @@ use super::*;
 use crate::location::options::{Settings, StorageOptions, settings};
 
 fn resolved(uri: &str, options: &[(&str, &str)]) -> Result<Settings> {
-    let place = Place::parse(uri).expect("a store")?;
+    let place = RemoteFolder::parse(uri).expect("a store")?;
     let options = options
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -22,7 +22,7 @@ fn check(uri: &str, options: &[(&str, &str)], expected: &[(&str, &str)]) -> Resu
 }
 
 #[test]
-fn what_spark_is_reported_about_s3() -> Result<()> {
+fn hadoop_options_of_s3() -> Result<()> {
     check(
         "s3a://b.c/t",
         &[
@@ -62,7 +62,7 @@ fn what_spark_is_reported_about_s3() -> Result<()> {
 }
 
 #[test]
-fn what_spark_is_reported_about_azure() -> Result<()> {
+fn hadoop_options_of_azure() -> Result<()> {
     let uri = "abfss://c@acc.dfs.core.windows.net/t";
     check(
         uri,
@@ -124,7 +124,7 @@ fn what_spark_is_reported_about_azure() -> Result<()> {
 }
 
 #[test]
-fn what_spark_is_reported_about_google() -> Result<()> {
+fn hadoop_options_of_google() -> Result<()> {
     check(
         "gs://b/t",
         &[
@@ -142,7 +142,7 @@ fn what_spark_is_reported_about_google() -> Result<()> {
 }
 
 #[test]
-fn what_cannot_be_done_here_is_refused() {
+fn unsupported_changes_are_refused() {
     for (uri, name, value) in [
         ("az://c@acc/t", "fs.azure.account.auth.type", "Custom"),
         (

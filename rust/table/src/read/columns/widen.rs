@@ -84,7 +84,7 @@ mod tests {
 
     /// protocol: beyond:type-widening.1
     #[test]
-    fn values_stay_what_they_are() {
+    fn values_are_unchanged() {
         let ints: ArrayRef = Arc::new(Int32Array::from(vec![Some(i32::MIN), None, Some(7)]));
         let doubles = widened(Arc::clone(&ints), &ArrowType::Float64);
         assert_eq!(doubles.as_primitive::<Float64Type>().value(0), -2_147_483_648.0);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_not_a_pair_or_an_error() {
+    fn an_invalid_pair_is_an_error() {
         let ints: ArrayRef = Arc::new(Int32Array::from(vec![7]));
         for narrow in [
             ArrowType::Decimal128(10, 1),

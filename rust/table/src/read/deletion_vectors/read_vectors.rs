@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, Place, check_version, unframe};
+use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorLocation, check_version, unframe};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::fault::caught;
 use deltaic_storage::location::without_secrets;
-use deltaic_storage::store_error::store_error;
-use deltaic_storage::whole_body::read_what_is_there;
+use deltaic_storage::read_available;
+use deltaic_storage::store_error;
 use futures::{StreamExt, TryStreamExt};
 
 use crate::scan::ScanTask;
@@ -48,7 +48,7 @@ pub async fn read_vectors(location: &Arc<TableLocation>, wanted: Vec<VectorOf>) 
             .descriptor
             .validate()
             .map_err(|error| vector.located(error))?;
-        if let Place::File(path) = place {
+        if let VectorLocation::File(path) = place {
             let path = path.into_owned();
             let range = vector
                 .descriptor
@@ -152,7 +152,7 @@ async fn read_file(
         match begins {
             0 => Ok(None),
             // The version byte is fetched separately if the first vector is not near the start.
-            _ => read_what_is_there(store, &path, 0..1).await,
+            _ => read_available(store, &path, 0..1).await,
         }
     };
     let version = version.await.map_err(|error| located(failure(&error, &shown)))?;
@@ -163,7 +163,7 @@ async fn read_file(
     for run in runs(&frames) {
         let ranges = frames.get(run).unwrap_or_default();
         let whole = range_of(ranges);
-        let bytes = read_what_is_there(store, &path, whole.clone())
+        let bytes = read_available(store, &path, whole.clone())
             .await
             .map_err(|error| located(failure(&error, &shown)))?
             .unwrap_or_default();

@@ -93,12 +93,12 @@ impl FilePlan {
                 output_leaves.extend(of_root(file, root));
             }
         }
-        let judged: Vec<usize> = stages.iter().flat_map(|stage| stage.columns.leaves()).collect();
-        let is_late = !stages.is_empty() && output_leaves.iter().any(|leaf| !judged.contains(leaf));
+        let evaluated: Vec<usize> = stages.iter().flat_map(|stage| stage.columns.leaves()).collect();
+        let is_late = !stages.is_empty() && output_leaves.iter().any(|leaf| !evaluated.contains(leaf));
         if !is_late {
             roots.extend(stages.iter().flat_map(|stage| stage.columns.roots()));
         }
-        let leaves = [output_leaves.as_slice(), &judged].concat();
+        let leaves = [output_leaves.as_slice(), &evaluated].concat();
         let batch_rows = context
             .batch_size
             .unwrap_or_else(|| batch_rows(&footer.metadata, &leaves));
@@ -126,12 +126,17 @@ impl FilePlan {
     }
 
     /// Whether the positions of rows in the file are needed.
-    pub(crate) fn asks_positions(&self) -> bool {
+    pub(crate) fn needs_positions(&self) -> bool {
         self.identity.is_some()
     }
 
     /// Returns whether each row of a batch matches a filter stage; NULL counts as false.
-    pub(crate) fn judge(&self, stage: usize, batch: &RecordBatch, roots: &Roots) -> Result<BooleanArray> {
+    pub(crate) fn evaluate_filters(
+        &self,
+        stage: usize,
+        batch: &RecordBatch,
+        roots: &Roots,
+    ) -> Result<BooleanArray> {
         let Some(stage) = self.stages.get(stage) else {
             return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
         };
@@ -147,23 +152,23 @@ impl FilePlan {
     /// decoding.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let roots = &self.roots;
-        let judged;
+        let evaluated;
         let batch = match self.stages.is_empty() || self.is_late {
             true => batch,
             false => {
                 let mut kept: Option<BooleanArray> = None;
                 for stage in 0..self.stages.len() {
-                    let answer = self.judge(stage, batch, roots)?;
+                    let answer = self.evaluate_filters(stage, batch, roots)?;
                     kept = Some(match kept {
                         None => answer,
                         Some(kept) => BooleanArray::new(kept.values() & answer.values(), None),
                     });
                 }
-                judged = match kept {
+                evaluated = match kept {
                     Some(kept) => filter_record_batch(batch, &kept).map_err(unfit)?,
                     None => batch.clone(),
                 };
-                &judged
+                &evaluated
             }
         };
         let of_identity = |field: &StructField| {

@@ -72,7 +72,7 @@ fn materialized(batch: &RecordBatch, name: &str) -> Result<Option<Int64Array>> {
         Error::new(
             ErrorKind::CorruptData,
             format!(
-                "the file holds the identity of its rows as {}, which is not a 64-bit number",
+                "the file stores row ids as {}, not as 64-bit integers",
                 column.data_type()
             ),
         )

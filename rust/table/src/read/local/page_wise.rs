@@ -41,7 +41,7 @@ pub(crate) struct PageWise {
 type Cached = BTreeMap<usize, CachedColumn>;
 
 /// The remaining rows of a read unit, and the columns of them that the filters decoded.
-struct Judged {
+struct FilteredRows {
     selection: RowSelection,
     cached: Cached,
 }
@@ -72,16 +72,16 @@ impl PageWise {
             let reader = self.reader(&plan.leaves, asked, limit)?;
             return Ok(Box::new(reader.map(move |batch| self.sound(batch))));
         }
-        let Some(judged) = self.judge(asked, seen)? else {
+        let Some(evaluated) = self.evaluate_filters(asked, seen)? else {
             return Ok(Box::new(std::iter::empty()));
         };
         let schema = self.file.arrow.parquet_schema();
-        let is_left = |leaf: &usize| !judged.cached.contains_key(&schema.get_column_root_idx(*leaf));
+        let is_left = |leaf: &usize| !evaluated.cached.contains_key(&schema.get_column_root_idx(*leaf));
         let left: Vec<usize> = plan.output_leaves.iter().copied().filter(is_left).collect();
-        let reader = self.reader(&left, Some(judged.selection), self.file.limit)?;
+        let reader = self.reader(&left, Some(evaluated.selection), self.file.limit)?;
         let roots = left.iter().map(|leaf| schema.get_column_root_idx(*leaf));
         let roots = Roots::new(roots.collect());
-        let mut cached = judged.cached;
+        let mut cached = evaluated.cached;
         Ok(Box::new(reader.map(move |batch| {
             self.joined(self.sound(batch)?, &roots, &mut cached)
         })))
@@ -127,13 +127,17 @@ impl PageWise {
     }
 
     /// Applies the filters one after another; `None` if no row remains.
-    fn judge(&self, asked: Option<RowSelection>, seen: &RowCounts) -> Result<Option<Judged>> {
+    fn evaluate_filters(
+        &self,
+        asked: Option<RowSelection>,
+        seen: &RowCounts,
+    ) -> Result<Option<FilteredRows>> {
         let mut expected: u64 = self.groups.iter().map(|group| group.rows).sum();
         seen.decoded(expected);
         let mut selection = asked;
         let mut cached: Cached = BTreeMap::new();
         for stage in 0..self.file.plan.stages.len() {
-            let (mask, of_stage) = self.judge_stage(stage, selection.clone(), &cached)?;
+            let (mask, of_stage) = self.evaluate_stage(stage, selection.clone(), &cached)?;
             if as_u64(mask.len()) != expected {
                 return Err(miscounted(as_u64(mask.len()), expected));
             }
@@ -153,11 +157,11 @@ impl PageWise {
             });
         }
         seen.matched(expected);
-        Ok(selection.map(|selection| Judged { selection, cached }))
+        Ok(selection.map(|selection| FilteredRows { selection, cached }))
     }
 
     /// Returns which of the selected rows match a filter, and the decoded columns of these to cache.
-    fn judge_stage(
+    fn evaluate_stage(
         &self,
         index: usize,
         selection: Option<RowSelection>,
@@ -180,7 +184,7 @@ impl PageWise {
                     "the reader of the rows was dropped",
                 ));
             }
-            let answer = plan.judge(index, &batch, &roots)?;
+            let answer = plan.evaluate_filters(index, &batch, &roots)?;
             mask.append_buffer(answer.values());
             if keeps.is_empty() {
                 continue;

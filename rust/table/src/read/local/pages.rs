@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use deltaic_storage::page_headers::PageClaims;
+use deltaic_storage::PageClaims;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
@@ -109,9 +109,9 @@ impl Inner {
     }
 
     /// Verifies that a page does not claim more than its bytes can hold.
-    fn weigh(&self, page: Option<PageClaims>) -> Result<()> {
+    fn check_page(&self, page: Option<PageClaims>) -> Result<()> {
         let page_guard = match page {
-            Some(page) => self.packing.weigh(&page),
+            Some(page) => self.packing.check_page(&page),
             None if self.packing.is_any() => Err(ParquetError::General(
                 "the header of a page is invalid".to_owned(),
             )),
@@ -160,7 +160,7 @@ impl ChunkReader for FilePages {
         // begins.
         let is_checked = length == 0 || inner.bodies().remove(&start) && !inner.indexed.contains(&start);
         if !is_checked {
-            inner.weigh(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
+            inner.check_page(PageClaims::of_header(&bytes).map(|(page, _)| page))?;
         }
         Ok(bytes)
     }
@@ -174,7 +174,7 @@ fn part(bytes: &Bytes, range: Range<u64>) -> Bytes {
 
 /// The error for a footer with columns outside of the file.
 pub(crate) fn outside() -> ParquetError {
-    ParquetError::EOF("the footer names bytes that the file does not have".to_owned())
+    ParquetError::EOF("the footer refers to bytes beyond the end of the file".to_owned())
 }
 
 /// Reads a page header and validates it before returning its last byte. Reads are lazy.
@@ -209,7 +209,7 @@ impl PageHeader {
             }
         }
         if let Some((page, length)) = PageClaims::of_header(&self.bytes) {
-            self.pages.weigh(Some(page)).map_err(io::Error::other)?;
+            self.pages.check_page(Some(page)).map_err(io::Error::other)?;
             let length = u64::try_from(length).unwrap_or(u64::MAX);
             self.pages.bodies().insert(self.start.saturating_add(length));
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind, Result};
-use deltaic_storage::parquet_file::ParquetFile;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::ParquetFile;
+use deltaic_storage::store_error;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -146,7 +146,7 @@ pub(crate) fn damaged(error: &ParquetError, path: &str) -> Error {
         return missing(store, path);
     }
     if let ParquetError::External(cause) = error
-        && let Some(ours) = judged(cause.as_ref())
+        && let Some(ours) = evaluated(cause.as_ref())
     {
         return ours.clone();
     }
@@ -159,7 +159,7 @@ pub(crate) fn unreadable(text: &str) -> Error {
     if text.contains("overflow decoding byte array") {
         return Error::new(
             ErrorKind::InvalidArgument,
-            "a batch of the file's rows holds more than 2 GiB of one column",
+            "a batch of the file's rows contains more than 2 GiB of one column",
         )
         .hint("read fewer rows at a time: scan(…, batch_size=…)");
     }
@@ -171,7 +171,7 @@ pub(crate) fn unreadable(text: &str) -> Error {
 }
 
 /// Returns the error that a filter raised, if the Parquet reader wraps one.
-fn judged<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
+fn evaluated<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
     match cause.downcast_ref::<ArrowError>() {
         Some(ArrowError::ExternalError(inner)) => inner.downcast_ref::<Error>(),
         _ => cause.downcast_ref::<Error>(),

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use deltaic_storage::page_headers::{PageClaims, Pages};
-use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::ParquetFile;
+use deltaic_storage::{PageClaims, Pages};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parquet::arrow::arrow_reader::ArrowReaderOptions;
@@ -41,7 +41,7 @@ impl Packing {
     }
 
     /// Verifies that a page does not claim more than its bytes can hold.
-    pub(crate) fn weigh(self, page: &PageClaims) -> Result<()> {
+    pub(crate) fn check_page(self, page: &PageClaims) -> Result<()> {
         let most = self
             .0
             .map(|most| page.compressed.saturating_mul(most).max(ANY_PAGE));
@@ -55,10 +55,10 @@ impl Packing {
     }
 
     /// Verifies all pages in the given bytes.
-    fn weigh_all(self, bytes: &Bytes) -> Result<()> {
+    fn check_all(self, bytes: &Bytes) -> Result<()> {
         // The reader reports bytes that are not a page.
         let mut pages = Pages::of(bytes).map_while(|page| page);
-        pages.try_for_each(|page| self.weigh(&page))
+        pages.try_for_each(|page| self.check_page(&page))
     }
 }
 
@@ -79,7 +79,7 @@ impl AsyncFileReader for PageGuard {
     fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, Result<Bytes>> {
         async move {
             let bytes = self.file.get_bytes(range).await?;
-            self.packing.weigh_all(&bytes)?;
+            self.packing.check_all(&bytes)?;
             Ok(bytes)
         }
         .boxed()
@@ -89,7 +89,7 @@ impl AsyncFileReader for PageGuard {
         async move {
             let all = self.file.get_byte_ranges(ranges).await?;
             for bytes in &all {
-                self.packing.weigh_all(bytes)?;
+                self.packing.check_all(bytes)?;
             }
             Ok(all)
         }

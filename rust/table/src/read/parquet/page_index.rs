@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use deltaic_protocol::Result;
+use deltaic_storage::ParquetFile;
 use deltaic_storage::offset_index::is_bounded;
-use deltaic_storage::parquet_file::ParquetFile;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parquet::arrow::async_reader::{AsyncFileReader, MetadataFetch};

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded() {
+    fn waiting_batches_are_bounded() {
         let buffers = ReadBuffers::default();
         for _ in 0..5 {
             buffers.take_back(vec![0; MOST_WAITING / 2]);

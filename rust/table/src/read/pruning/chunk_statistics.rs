@@ -22,7 +22,7 @@ use crate::read::columns::leaves::on_paths;
 use crate::read::parquet::footer::Footer;
 
 /// A predicate on the row groups and pages of a file.
-pub(crate) struct Question<'a> {
+pub(crate) struct PruningPredicate<'a> {
     pub(crate) predicate: &'a BoundPredicate,
     wanted: StatisticsSchema,
     /// The columns of the predicate, reduced to the requested fields of structs.
@@ -39,7 +39,7 @@ struct Bounds {
     nulls: UInt64Array,
 }
 
-impl<'a> Question<'a> {
+impl<'a> PruningPredicate<'a> {
     /// Prepares a predicate for a file of a table. The file has no statistics of partition columns.
     pub(crate) fn new(
         predicate: &'a BoundPredicate,

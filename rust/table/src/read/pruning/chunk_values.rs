@@ -12,7 +12,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Scalar, evaluate};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::skipping::columns_of;
-use deltaic_storage::parquet_file::ParquetFile;
+use deltaic_storage::ParquetFile;
 use parquet::arrow::ParquetRecordBatchStreamBuilder;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::basic::Encoding;
@@ -21,7 +21,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::chunk_columns::Column;
-use super::chunk_statistics::Question;
+use super::chunk_statistics::PruningPredicate;
 use crate::read::parquet::footer::{Footer, damaged, options};
 
 /// Larger Bloom filters are not fetched.
@@ -39,7 +39,7 @@ type Reader = ParquetRecordBatchStreamBuilder<ParquetFile>;
 ///
 /// Those of the store. An invalid filter or dictionary prunes nothing.
 pub(crate) async fn with_values(
-    question: &Question<'_>,
+    question: &PruningPredicate<'_>,
     table: &StructType,
     footer: &Footer,
     groups: Vec<(usize, u64)>,

@@ -19,7 +19,7 @@ use crate::read::deletion_vectors::read_vectors::{VectorOf, read_vectors, vector
 
 use super::BatchStream;
 use super::guard::Guard;
-use super::open::{Cut, open};
+use super::open::{SplitPolicy, open};
 use super::queue::{Worker, spawn};
 use super::read_unit::ReadUnit;
 use crate::read::file::open_file::OpenFile;
@@ -81,7 +81,7 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
         _ => (cores, false),
     };
     let in_parts = !is_enough && tasks.len() < cores;
-    let cut = Cut { limit, in_parts };
+    let cut = SplitPolicy { limit, in_parts };
     let share = QUEUED_KIB / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
     let shared = Arc::new(AcrossFiles::default());
     let read_units = with_rows(tasks)
@@ -178,7 +178,7 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
 pub fn stream_task(task: ScanTask) -> BatchStream {
     let guard = Guard::of(&task);
     let batches = async move {
-        let read_units = match open(task, Cut::WHOLE, &AcrossFiles::default()).await? {
+        let read_units = match open(task, SplitPolicy::WHOLE, &AcrossFiles::default()).await? {
             Some(file) => file.read_units(),
             None => Vec::new(),
         };
@@ -196,7 +196,7 @@ pub fn stream_task(task: ScanTask) -> BatchStream {
 }
 
 /// Opens a file on a thread of the runtime, because decoding the footer takes CPU time.
-async fn spawn_open(task: ScanTask, cut: Cut, shared: Arc<AcrossFiles>) -> Result<Vec<ReadUnit>> {
+async fn spawn_open(task: ScanTask, cut: SplitPolicy, shared: Arc<AcrossFiles>) -> Result<Vec<ReadUnit>> {
     let guard = Guard::of(&task);
     let opened = async move {
         let opened = AssertUnwindSafe(open(task, cut, &shared)).catch_unwind().await;
@@ -216,8 +216,11 @@ pub(crate) async fn survey(tasks: Vec<ScanTask>) -> Result<[Amount; 2]> {
         async move {
             let task = task?;
             let guard = Guard::of(&task);
-            let amounts =
-                async move { Ok(open(task, Cut::WHOLE, &shared).await?.map(|file| file.amounts())) };
+            let amounts = async move {
+                Ok(open(task, SplitPolicy::WHOLE, &shared)
+                    .await?
+                    .map(|file| file.amounts()))
+            };
             let amounts = AssertUnwindSafe(amounts).catch_unwind().await;
             amounts.unwrap_or_else(|_| Err(guard.fault()))
         }

@@ -19,7 +19,7 @@ use crate::read::local::pages::indexed;
 use crate::read::parquet::footer::{Footer, damaged, options};
 use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::page_index::with_page_index;
-use crate::read::pruning::chunk_statistics::Question;
+use crate::read::pruning::chunk_statistics::PruningPredicate;
 use crate::read::pruning::chunk_values::{is_all_dictionary, with_values};
 use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
 use crate::scan::Rows;
@@ -30,14 +30,14 @@ const PIECE_ROWS: u64 = 64 * 1024;
 
 /// How a file is split for concurrent reading.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct SplitPolicy {
     /// The maximum number of rows that will be used.
     pub(crate) limit: Option<usize>,
     /// Whether large row groups are split: there are more cores than files.
     pub(crate) in_parts: bool,
 }
 
-impl Cut {
+impl SplitPolicy {
     /// No split: the file is read sequentially.
     pub(crate) const WHOLE: Self = Self {
         limit: None,
@@ -47,16 +47,21 @@ impl Cut {
 
 /// Opens a task's file; `None` if partition values already rule out all of its rows.
 #[tracing::instrument(target = "deltaic::scan", name = "open file", level = "debug", skip_all, fields(path = without_secrets(&task.path)))]
-pub(crate) async fn open(task: ScanTask, cut: Cut, shared: &AcrossFiles) -> Result<Option<OpenFile>> {
+pub(crate) async fn open(task: ScanTask, cut: SplitPolicy, shared: &AcrossFiles) -> Result<Option<OpenFile>> {
     let (path, version) = (without_secrets(&task.path), task.context.version);
     let located = |error: Error| error.with("path", path.as_str()).with("version", version);
     try_open(task, cut, shared, &path).await.map_err(located)
 }
 
-async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -> Result<Option<OpenFile>> {
+async fn try_open(
+    task: ScanTask,
+    cut: SplitPolicy,
+    shared: &AcrossFiles,
+    shown: &str,
+) -> Result<Option<OpenFile>> {
     let context = Arc::clone(&task.context);
     let residual = task.residual()?;
-    if residual.is_hopeless() {
+    if residual.matches_no_row() {
         return Ok(None);
     }
     let rows = rows_of(&task).await?;
@@ -68,7 +73,7 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
     let plan = FilePlan::new(&task, &residual, &footer, &shared.plans)?;
     let question = match &residual.predicate {
-        Some(predicate) => Some(Question::new(
+        Some(predicate) => Some(PruningPredicate::new(
             predicate,
             &context.table_schema,
             &|field| context.partition_columns.contains(&field.name),
@@ -92,7 +97,7 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
     let is_large =
         |(group, _): &(usize, u64)| cut.in_parts && rows_of_group(&footer.metadata, *group) >= 2 * PART_ROWS;
     if question.is_some() || cut.limit.is_some() || kept.iter().any(is_large) {
-        let asked: Vec<usize> = question.iter().flat_map(Question::leaves).collect();
+        let asked: Vec<usize> = question.iter().flat_map(PruningPredicate::leaves).collect();
         footer.metadata = with_page_index(
             &mut footer.file,
             &footer.metadata,
@@ -118,7 +123,7 @@ async fn try_open(task: ScanTask, cut: Cut, shared: &AcrossFiles, shown: &str) -
         }
     }
     let mut options = options().with_schema(decoded_as(&footer, &plan, &groups));
-    if plan.asks_positions() {
+    if plan.needs_positions() {
         let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
         options = options
             .with_virtual_columns(vec![Arc::new(position)])
@@ -165,7 +170,7 @@ fn decoded_as(footer: &Footer, plan: &FilePlan, groups: &[Group]) -> SchemaRef {
 }
 
 /// Returns the row groups that may contain a matching row, with the position of each group's first row in the file.
-fn row_groups(question: Option<&Question<'_>>, footer: &Footer) -> Result<Vec<(usize, u64)>> {
+fn row_groups(question: Option<&PruningPredicate<'_>>, footer: &Footer) -> Result<Vec<(usize, u64)>> {
     let kept = match question {
         Some(question) => question.row_groups(&footer.metadata)?,
         None => vec![true; footer.metadata.num_row_groups()],

@@ -78,7 +78,7 @@ impl ReadUnit {
         let plan = Arc::clone(&self.file.plan);
         let decoding = Arc::clone(&seen);
         let (damage, late, is_limited) = (located.clone(), plan.is_late, self.file.limit.is_some());
-        let (counts, judged, at_end) = (Arc::clone(&seen), located.clone(), located);
+        let (counts, evaluated, at_end) = (Arc::clone(&seen), located.clone(), located);
         let end = futures::stream::once(async move {
             let [decoded, matched, given] = seen.counts();
             if is_limited || (decoded == expected && (!late || matched == given)) {
@@ -102,7 +102,7 @@ impl ReadUnit {
                     true => counts.given(rows_in(&batch)),
                     false => counts.decoded(rows_in(&batch)),
                 }
-                let answer = plan.batch(&batch).map_err(&judged);
+                let answer = plan.batch(&batch).map_err(&evaluated);
                 async move { answer }
             })
             .try_filter(|batch| {
@@ -164,12 +164,12 @@ impl ReadUnit {
                 let roots = Roots::new(stage.columns.roots().collect());
                 let (plan, seen) = (Arc::clone(plan), Arc::clone(seen));
                 let is_last = index + 1 == plan.stages.len();
-                let judge = move |batch: RecordBatch| {
+                let evaluate = move |batch: RecordBatch| {
                     if index == 0 {
                         seen.decoded(rows_in(&batch));
                     }
                     let answer = plan
-                        .judge(index, &batch, &roots)
+                        .evaluate_filters(index, &batch, &roots)
                         .map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
                     if is_last {
                         seen.matched(u64::try_from(answer.true_count()).unwrap_or(u64::MAX));
@@ -177,7 +177,7 @@ impl ReadUnit {
                     Ok(answer)
                 };
                 let mask = ProjectionMask::leaves(schema, stage.columns.leaves());
-                Box::new(ArrowPredicateFn::new(mask, judge)) as Box<dyn ArrowPredicate>
+                Box::new(ArrowPredicateFn::new(mask, evaluate)) as Box<dyn ArrowPredicate>
             });
             builder = builder.with_row_filter(RowFilter::new(stages.collect()));
         }

@@ -76,7 +76,7 @@ fn text_that_is_not_utf8_is_found_in_its_row() {
 }
 
 #[test]
-fn what_is_after_a_null_is_not_looked_at() {
+fn children_of_null_values_are_ignored() {
     let hidden = latin(&[Some(b"tea"), Some(b"\xff")])
         .into_builder()
         .nulls(Some(NullBuffer::from(vec![true, false])));

@@ -3,7 +3,11 @@
     unsafe_code,
     reason = "the C interface of Arrow is made of pointers, and producers make them"
 )]
-#![allow(clippy::expect_used, clippy::panic, reason = "a panic breaks an invariant")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic reports a violated invariant"
+)]
 
 #[path = "../../../../python/src/capsule/c_data/mod.rs"]
 mod c_data;

@@ -14,7 +14,7 @@ use crate::transaction::samples::{
 fn files_at_every_level() {
     let [blind_append, delete, with_metadata, backfill] = losers();
     let mut proof = Loser::of(&["p"], "ADD CONSTRAINT");
-    proof.read.rest_on_every_file();
+    proof.read.require_exact_files();
     let columns = [Serializable, WriteSerializable, SnapshotIsolation];
     for (loser, winning_commit_did, winning_commit, outcomes) in [
         (&blind_append, "blind append", blind("1a"), [OK, OK, OK]),
@@ -47,7 +47,7 @@ fn files_at_every_level() {
         ),
         (
             &delete,
-            "remove of what is removed and was read",
+            "remove of a file that is removed and was read",
             removing("1d", true),
             [READ, READ, READ],
         ),
@@ -94,13 +94,13 @@ fn files_at_every_level() {
         let found = columns.map(|level| loser.meeting(level, Granularity::Files, &winning_commit, &[]));
         assert_eq!(
             found, outcomes,
-            "{:?} meets {winning_commit_did}",
+            "{:?} after {winning_commit_did}",
             loser.proposal.operation
         );
     }
 }
 
-/// What the columns of the matrix show together: the precedence of the checks, and what each rule prevents.
+/// The precedence of the checks, and the conflicts that each rule detects.
 #[test]
 fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
     let removal = |files: &[&str]| {
@@ -159,7 +159,7 @@ fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {
         ("added twice and elsewhere", &unread, other("2new"), ADDED),
         ("added again and removed", &unread, other("1d"), OK),
         (
-            "a winner that does nothing",
+            "an empty winning commit",
             &whole,
             winning_commit("WRITE", |_| ()),
             OK,

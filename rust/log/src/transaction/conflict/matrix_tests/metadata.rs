@@ -185,14 +185,19 @@ fn metadata_that_may_not_change() {
             OK,
         ),
         (
-            "notes of a mapping that comes",
+            "mapping metadata of a mapping that is enabled",
             noted(None, 1),
             noted(Some("name"), 2),
             OK,
         ),
-        ("notes without a mapping", noted(None, 1), noted(None, 2), META),
         (
-            "notes of a mapping that was there",
+            "mapping metadata without a mapping",
+            noted(None, 1),
+            noted(None, 2),
+            META,
+        ),
+        (
+            "mapping metadata of an existing mapping",
             noted(Some("name"), 1),
             noted(Some("name"), 2),
             META,

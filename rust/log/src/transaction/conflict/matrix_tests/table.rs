@@ -3,7 +3,7 @@
 use super::{Loser, OK, PROTOCOL, TXN, WRITE, losers, other, removing, support_check};
 use crate::transaction::IsolationLevel::Serializable;
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check};
-use crate::transaction::conflict_cause::Conflict;
+use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::samples::{add, domain, file, protocol, txn, version, winning_commit};
 
 /// Assigning and removing row ids is compatible with everything that does not change the same files.
@@ -21,12 +21,17 @@ fn row_ids_come_and_go_beside_others() {
         .iter_mut()
         .for_each(|file| file.base_row_id = Some(7));
     for (name, loser, winning_commit, outcome) in [
-        ("a delete after ids were given", &delete, give("1r"), OK),
-        ("a delete after ids were taken", &delete, take("1r"), OK),
-        ("taking beside an append", &taking, other("1a"), OK),
-        ("taking beside a delete", &taking, removing("1r", true), OK),
-        ("taking while they are given", &taking, give("1r"), WRITE),
-        ("taking beside an append with ids", &taking, with_ids, WRITE),
+        ("a delete after a backfill", &delete, give("1r"), OK),
+        ("a delete after an un-backfill", &delete, take("1r"), OK),
+        ("an un-backfill after an append", &taking, other("1a"), OK),
+        ("an un-backfill after a delete", &taking, removing("1r", true), OK),
+        ("an un-backfill after a backfill", &taking, give("1r"), WRITE),
+        (
+            "an un-backfill after an append with ids",
+            &taking,
+            with_ids,
+            WRITE,
+        ),
     ] {
         assert_eq!(
             loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
@@ -73,24 +78,19 @@ fn domains_and_applications() {
             OK,
         ),
         (
-            "an application, further",
+            "an application at a later version",
             counting.clone(),
             reached("app", 6),
             TXN,
         ),
         (
-            "an application, not so far",
+            "an application at an earlier version",
             counting.clone(),
             reached("app", 4),
             TXN,
         ),
         ("another application", counting, reached("other", 6), OK),
-        (
-            "an application that was not asked for",
-            writing,
-            reached("app", 6),
-            OK,
-        ),
+        ("an application that was not read", writing, reached("app", 6), OK),
     ] {
         assert_eq!(
             loser.meeting(Serializable, Granularity::Files, &winning_commit, &[]),
@@ -114,7 +114,7 @@ fn a_conflict_reports_how_far_an_application_has_come() {
         support_check,
     };
     let found = check(&attempt, &winning_commit("WRITE", |w| w.txns.push(txn("app", 6))));
-    let expected = Conflict::Application {
+    let expected = ConflictCause::Application {
         version: version(5),
         app_id: "app".to_owned(),
         reached: 6,
@@ -135,34 +135,44 @@ fn protocols() {
         |features: &[&str]| winning_commit("UPGRADE PROTOCOL", |w| w.protocol = Some(protocol(features)));
     for (name, loser, winning_commit, outcome) in [
         (
-            "both change it",
+            "both change the protocol",
             upgrading(&["a"], &["a", "b"]),
             changing(&["a", "c"]),
             PROTOCOL,
         ),
-        ("a feature goes", having(&["a", "b"]), changing(&["a"]), PROTOCOL),
-        ("a feature comes", having(&["a"]), changing(&["a", "b"]), OK),
         (
-            "a feature comes that we lack",
+            "a feature is dropped",
+            having(&["a", "b"]),
+            changing(&["a"]),
+            PROTOCOL,
+        ),
+        ("a feature is added", having(&["a"]), changing(&["a", "b"]), OK),
+        (
+            "an unsupported feature is added",
             having(&["a"]),
             changing(&["a", "unheard of"]),
             PROTOCOL,
         ),
-        ("we upgrade", upgrading(&["a"], &["a", "b"]), other("a"), OK),
         (
-            "we drop, proved at what we read",
+            "the current transaction upgrades",
+            upgrading(&["a"], &["a", "b"]),
+            other("a"),
+            OK,
+        ),
+        (
+            "a drop, verified at the read version",
             proved(upgrading(&["a", "b"], &["a"]), 4),
             other("a"),
             PROTOCOL,
         ),
         (
-            "we drop, and nothing is proved",
+            "a drop without verification",
             upgrading(&["a", "b"], &["a"]),
             winning_commit("WRITE", |_| ()),
             PROTOCOL,
         ),
         (
-            "we drop, proved at the winner",
+            "a drop, verified at the winning commit",
             proved(upgrading(&["a", "b"], &["a"]), 5),
             other("a"),
             OK,

@@ -8,11 +8,11 @@ use deltaic_protocol::actions::Add;
 use super::super::actions::{came, went};
 use super::log::{ALIEN, Log};
 use super::operations::Operation;
-use super::truth::Fate;
+use super::truth::TransactionOutcome;
 use crate::transaction::conflict::{Attempt, Granularity, Rule, SupportCheck, check_without};
 use crate::transaction::samples::version;
 use crate::transaction::{
-    IsolationLevel, ReadSet, WinningCommit, WinningFile, hand_out_row_ids, is_blind_append, rebase,
+    IsolationLevel, ReadSet, WinningCommit, WinningFile, assign_row_ids, is_blind_append, rebase,
 };
 
 /// Rules under which a history runs.
@@ -23,7 +23,12 @@ pub(super) struct Rules {
 }
 
 /// Runs a history; returns the outcome of each transaction and the final table.
-pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules: &Rules) -> (Vec<Fate>, Log) {
+pub(super) fn run(
+    start: &Log,
+    operations: &[Operation],
+    reads: &[usize],
+    rules: &Rules,
+) -> (Vec<TransactionOutcome>, Log) {
     let mut logs = vec![start.clone()];
     let mut winning_commits: Vec<WinningCommit> = Vec::new();
     let mut fates = Vec::new();
@@ -32,21 +37,21 @@ pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules:
         let read_at = (*read_at).min(winning_commits.len());
         let seen = &logs[read_at];
         let Some(effect) = operation.effect(number, &seen.truth()) else {
-            fates.push(Fate::Refused);
+            fates.push(TransactionOutcome::Refused);
             continue;
         };
         let mut proposal = seen.proposal(*operation, &effect);
         let mut base = seen.base(read_at);
         proposal.drop_proved_at = proposal.drop_proved_at.and_then(|_| base.version());
         if proposal.is_empty() {
-            fates.push(Fate::Empty);
+            fates.push(TransactionOutcome::Empty);
             continue;
         }
         let mut read = ReadSet::try_new(&base.table).expect("they go together");
         operation.read(&mut read, seen.files.keys().map(String::as_str));
         read.read_files(proposal.removes.iter().map(|remove| remove.path.as_str()));
         let is_blind = is_blind_append(&proposal, &read);
-        hand_out_row_ids(&mut proposal, &base).expect("the files have statistics");
+        assign_row_ids(&mut proposal, &base).expect("the files have statistics");
         let support_check: SupportCheck = match operation.supports_alien() {
             true => |_| Ok(()),
             false => |table| match table
@@ -73,7 +78,7 @@ pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules:
                 && rebase(&mut proposal, &mut base, winning_commit).is_ok()
         });
         if !passes {
-            fates.push(Fate::Lost);
+            fates.push(TransactionOutcome::Lost);
             continue;
         }
         let mut log = logs.last().expect("there is a first").clone();
@@ -91,7 +96,7 @@ pub(super) fn run(start: &Log, operations: &[Operation], reads: &[usize], rules:
             removes: proposal.removes.into_iter().map(went).collect(),
             ..WinningCommit::silent(version(made), 0)
         });
-        fates.push(Fate::Committed(effect));
+        fates.push(TransactionOutcome::Committed(effect));
     }
     (fates, logs.pop().expect("there is a first"))
 }

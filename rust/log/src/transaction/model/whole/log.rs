@@ -8,7 +8,7 @@ use deltaic_protocol::row_tracking::DOMAIN;
 use super::operations::{Operation, app_name, domain_name};
 use super::truth::{Cell, ENABLED, Effect, Row, SUPPORTED, SUSPENDED, Truth};
 use crate::transaction::samples::{base, domain, metadata, protocol, txn, version};
-use crate::transaction::{Base, Proposal, WinningCommit, hand_out_row_ids};
+use crate::transaction::{Base, Proposal, WinningCommit, assign_row_ids};
 
 pub(super) const ALIEN: &str = "generatedColumns";
 const CONSTRAINT: &str = "delta.constraints.c";
@@ -46,13 +46,13 @@ impl Log {
         let mut proposal = log.proposal(Operation::Insert(0), &start);
         // Rows without ids predate the feature.
         if truth.rows.iter().all(|(_, has_id)| *has_id) {
-            hand_out_row_ids(&mut proposal, &log.base(0)).expect("the files have statistics");
+            assign_row_ids(&mut proposal, &log.base(0)).expect("the files have statistics");
             for add in &mut proposal.adds {
                 add.default_row_commit_version = add.default_row_commit_version.map(|_| 0);
             }
         }
         log.commit(&proposal, &start, 0);
-        assert_eq!(log.truth(), *truth, "it begins as it is to");
+        assert_eq!(log.truth(), *truth, "the log differs from its start state");
         log
     }
 
@@ -232,18 +232,18 @@ impl Log {
         }
         for remove in &proposal.removes {
             if self.files.remove(&remove.path).is_none() {
-                self.broken = Some(format!("{} is removed and is not there", remove.path));
+                self.broken = Some(format!("{} is removed but not live", remove.path));
             }
         }
         for add in &proposal.adds {
             let known = self.files.get(&add.path).map(|(row, _)| *row);
             let new = effect.come.iter().find(|row| new_file(row).path == add.path);
             let Some(row) = known.or(new.copied()) else {
-                self.broken = Some(format!("{} is written again and is not there", add.path));
+                self.broken = Some(format!("{} is added again but not live", add.path));
                 continue;
             };
             if known.is_none() && add.default_row_commit_version.is_some_and(|of| of != number) {
-                self.broken = Some(format!("{} is of another version: {add:?}", add.path));
+                self.broken = Some(format!("{} has another version: {add:?}", add.path));
             }
             self.files.insert(add.path.clone(), (row, add.clone()));
         }
@@ -254,7 +254,10 @@ impl Log {
             .collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| pair[0] == pair[1]) || ids.last().copied() > self.mark {
-            self.broken = Some(format!("row ids {ids:?}, and the mark is {:?}", self.mark));
+            self.broken = Some(format!(
+                "row ids {ids:?}, but the high water mark is {:?}",
+                self.mark
+            ));
         }
     }
 }

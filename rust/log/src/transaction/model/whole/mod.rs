@@ -8,7 +8,7 @@ mod truth;
 use self::engine::{Rules, run};
 use self::log::Log;
 use self::operations::{ALL, OF_IDS, Operation};
-use self::truth::{Cell, ENABLED, Fate, Row, SUPPORTED, SUSPENDED, Truth, is_serial};
+use self::truth::{Cell, ENABLED, Row, SUPPORTED, SUSPENDED, TransactionOutcome, Truth, is_serial};
 use super::READS_OF_THREE;
 use super::world::Share;
 use crate::transaction::conflict::Rule;
@@ -46,21 +46,22 @@ struct Tally {
 }
 
 impl Tally {
-    fn judge(&mut self, start: &Truth, log: &Log, operations: &[Operation], reads: &[usize], rules: &Rules) {
+    fn check(&mut self, start: &Truth, log: &Log, operations: &[Operation], reads: &[usize], rules: &Rules) {
         let (fates, log) = run(log, operations, reads, rules);
         let end = log.truth();
         let sound = log.broken.is_none() && is_serial(start, operations, &fates, &end, rules.level);
         assert!(
             sound || !rules.without.is_empty(),
-            "{rules:?} let a history through that is not serial: {operations:?} read {reads:?} of {start:?}: {fates:#?} \
+            "{rules:?} accept an unserializable history: {operations:?} read {reads:?} of {start:?}: {fates:#?} \
              made {end:?}, {:?}",
             log.broken
         );
         self.histories += 1;
         self.unsound += usize::from(!sound);
-        let count = |is_meant: fn(&Fate) -> bool| fates.iter().filter(|fate| is_meant(fate)).count();
-        self.committed += count(|fate| matches!(fate, Fate::Committed(_)));
-        self.lost += count(|fate| *fate == Fate::Lost);
+        let count =
+            |is_meant: fn(&TransactionOutcome) -> bool| fates.iter().filter(|fate| is_meant(fate)).count();
+        self.committed += count(|fate| matches!(fate, TransactionOutcome::Committed(_)));
+        self.lost += count(|fate| *fate == TransactionOutcome::Lost);
     }
 }
 
@@ -70,7 +71,7 @@ fn every_two(starts: &[Truth], operations: &[Operation], rules: &Rules) -> Tally
         let log = Log::of(start);
         for first in operations {
             for second in operations {
-                tally.judge(start, &log, &[*first, *second], &[0, 0], rules);
+                tally.check(start, &log, &[*first, *second], &[0, 0], rules);
             }
         }
     }
@@ -120,7 +121,7 @@ fn histories_of_three_changes_are_serial() {
                 continue;
             }
             let (start, log) = &starts[pick(starts.len())];
-            tally.judge(start, log, &three, &reads, &rules);
+            tally.check(start, log, &three, &reads, &rules);
         }
         assert!(
             tally.committed > tally.histories / 2 && tally.lost > 0,
@@ -160,7 +161,7 @@ fn without_the_rule_about_row_ids_there_is_a_hole() {
     for level in [Serializable, WriteSerializable] {
         for (without, unsound) in [(&[][..], 0), (&[Rule::RowIds][..], 1)] {
             let mut tally = Tally::default();
-            tally.judge(&suspended, &log, &history, &[0, 0], &rules(level, without));
+            tally.check(&suspended, &log, &history, &[0, 0], &rules(level, without));
             assert_eq!(tally.unsound, unsound, "{level} without {without:?}: {tally:?}");
         }
     }

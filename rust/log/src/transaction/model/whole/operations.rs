@@ -179,7 +179,7 @@ impl Operation {
     /// Adds the reads of the operation, in a table with these files.
     pub(super) fn read<'a>(self, read: &mut ReadSet, files: impl Iterator<Item = &'a str>) {
         match self {
-            AddConstraint | Replace | EnableIds => read.rest_on_every_file(),
+            AddConstraint | Replace | EnableIds => read.require_exact_files(),
             InsertIfAbsent(_) | Delete(_) | NoteRows => {
                 read.read_where(None);
                 read.read_files(files);

@@ -100,7 +100,7 @@ impl Effect {
 
 /// Outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum TransactionOutcome {
     /// The table that it read does not allow the operation.
     Refused,
     Lost,
@@ -114,12 +114,17 @@ pub(super) enum Fate {
 pub(super) fn is_serial(
     start: &Truth,
     operations: &[Operation],
-    fates: &[Fate],
+    fates: &[TransactionOutcome],
     end: &Truth,
     level: IsolationLevel,
 ) -> bool {
     let let_through: Vec<usize> = (0..fates.len())
-        .filter(|at| matches!(fates[*at], Fate::Empty | Fate::Committed(_)))
+        .filter(|at| {
+            matches!(
+                fates[*at],
+                TransactionOutcome::Empty | TransactionOutcome::Committed(_)
+            )
+        })
         .collect();
     let search = Search {
         operations,
@@ -132,7 +137,7 @@ pub(super) fn is_serial(
 
 struct Search<'a> {
     operations: &'a [Operation],
-    fates: &'a [Fate],
+    fates: &'a [TransactionOutcome],
     end: &'a Truth,
     keeps_order: bool,
 }
@@ -153,7 +158,7 @@ impl Search<'_> {
             return self.is_end(truth);
         }
         let did = |at: usize| match &self.fates[at] {
-            Fate::Committed(effect) => effect.clone(),
+            TransactionOutcome::Committed(effect) => effect.clone(),
             _ => Effect::default(),
         };
         let first = left.iter().position(|at| !did(*at).is_empty());

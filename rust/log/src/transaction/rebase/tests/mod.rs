@@ -80,7 +80,7 @@ fn the_base_becomes_the_winning_commit() -> Result<()> {
 ///
 /// protocol: add-file-and-remove-file.3
 #[test]
-fn what_is_reported_twice_is_refused_after_a_rebase() {
+fn duplicate_actions_are_refused_after_a_rebase() {
     let mut proposal = proposing("WRITE", &["a", "a"]);
     let found = rebase(
         &mut proposal,

@@ -2,7 +2,7 @@
 
 use deltaic_protocol::{ErrorKind, Result};
 
-use super::super::{Base, hand_out_row_ids, rebase};
+use super::super::{Base, assign_row_ids, rebase};
 use super::{marked, proposing};
 use crate::transaction::samples::{base, domain, file, metadata, protocol, remove, version, winning_commit};
 use crate::transaction::{Proposal, WinningCommit, WinningFile};
@@ -39,7 +39,7 @@ fn row_ids_continue_from_the_winning_commits_mark() -> Result<()> {
     let mut base = tracked(Some(9));
     let mut proposal = proposing("WRITE", &["a", "b"]);
     proposal.domains.push(domain("other"));
-    hand_out_row_ids(&mut proposal, &base)?;
+    assign_row_ids(&mut proposal, &base)?;
     assert_eq!(ids(&proposal), [(Some(10), Some(5)), (Some(13), Some(5))]);
     assert_eq!(
         mark_of(&proposal),
@@ -77,7 +77,7 @@ fn a_file_that_is_added_again_retains_its_ids() -> Result<()> {
     for add in proposal.adds.iter_mut().take(1) {
         (add.base_row_id, add.default_row_commit_version) = (Some(9), Some(2));
     }
-    hand_out_row_ids(&mut proposal, &base)?;
+    assign_row_ids(&mut proposal, &base)?;
     rebase(&mut proposal, &mut base, &marked(19))?;
     assert_eq!(ids(&proposal), [(Some(9), Some(2)), (Some(20), Some(6))]);
     Ok(())
@@ -87,12 +87,12 @@ fn a_file_that_is_added_again_retains_its_ids() -> Result<()> {
 ///
 /// protocol: writer-requirements-for-row-tracking.4, writer-requirements-for-row-tracking.12
 #[test]
-fn a_file_that_the_winning_commit_gave_its_ids_takes_these_on_both_sides() -> Result<()> {
+fn row_ids_of_the_winning_commit_are_inherited() -> Result<()> {
     for operation in ["ROW TRACKING BACKFILL", "DELETE"] {
         let mut base = tracked(Some(9));
         let mut proposal = proposing("DELETE", &["a", "b"]);
         proposal.removes.push(remove("c"));
-        hand_out_row_ids(&mut proposal, &base)?;
+        assign_row_ids(&mut proposal, &base)?;
         let mut given = marked(29);
         given.operation = Some(operation.to_owned());
         for (path, id) in [("a", Some(20)), ("c", Some(23)), ("b", None)] {
@@ -130,7 +130,7 @@ fn a_file_that_the_winning_commit_gave_its_ids_takes_these_on_both_sides() -> Re
 fn a_table_without_row_tracking_gets_no_ids_until_a_winning_commit_adds_it() -> Result<()> {
     let mut base = base(protocol(&[]), metadata(&[], &[]));
     let mut proposal = proposing("WRITE", &["a"]);
-    hand_out_row_ids(&mut proposal, &base)?;
+    assign_row_ids(&mut proposal, &base)?;
     rebase(&mut proposal, &mut base, &winning_commit("WRITE", |_| ()))?;
     assert_eq!(
         (ids(&proposal), mark_of(&proposal).len()),
@@ -176,7 +176,7 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winning_commit_adds_it() -> 
         ..tracked(Some(9))
     };
     let mut proposal = proposing("WRITE", &["a"]);
-    hand_out_row_ids(&mut proposal, &suspended)?;
+    assign_row_ids(&mut proposal, &suspended)?;
     assert_eq!(ids(&proposal), [(None, None)]);
     Ok(())
 }
@@ -185,17 +185,17 @@ fn a_table_without_row_tracking_gets_no_ids_until_a_winning_commit_adds_it() -> 
 fn row_ids_hang_on_numbers_of_records() {
     let mut proposal = proposing("WRITE", &["a"]);
     proposal.adds.iter_mut().for_each(|add| add.stats = None);
-    let error = hand_out_row_ids(&mut proposal, &tracked(None)).err();
+    let error = assign_row_ids(&mut proposal, &tracked(None)).err();
     assert!(error.is_some_and(|error| error.context().contains(&("path", "a".into()))));
     let full = tracked(Some(i64::MAX - 3));
-    let error = hand_out_row_ids(&mut proposing("WRITE", &["a"]), &full).err();
+    let error = assign_row_ids(&mut proposing("WRITE", &["a"]), &full).err();
     assert!(error.is_some_and(|error| error.kind() == ErrorKind::InvalidArgument));
     let nearly = tracked(Some(i64::MAX - 4));
-    assert!(hand_out_row_ids(&mut proposing("WRITE", &["a"]), &nearly).is_ok());
+    assert!(assign_row_ids(&mut proposing("WRITE", &["a"]), &nearly).is_ok());
 }
 
 #[test]
-fn who_gives_or_takes_row_ids_leaves_alone_what_the_winning_commit_touched() -> Result<()> {
+fn row_id_backfills_skip_files_of_the_winning_commit() -> Result<()> {
     for (operation, left) in [
         ("ROW TRACKING BACKFILL", &["a"][..]),
         ("ROW TRACKING UNBACKFILL", &["a"]),
@@ -225,7 +225,7 @@ fn the_mark_is_reported_where_ids_are_given_and_only_there() -> Result<()> {
     for add in &mut proposal.adds {
         (add.base_row_id, add.default_row_commit_version) = (Some(3), Some(1));
     }
-    hand_out_row_ids(&mut proposal, &base)?;
+    assign_row_ids(&mut proposal, &base)?;
     assert_eq!(
         (ids(&proposal), mark_of(&proposal)),
         (vec![(Some(3), Some(1))], vec![])
@@ -238,7 +238,7 @@ fn the_mark_is_reported_where_ids_are_given_and_only_there() -> Result<()> {
 
     let mut base = tracked(Some(9));
     let mut proposal = proposing("DELETE", &["a"]);
-    hand_out_row_ids(&mut proposal, &base)?;
+    assign_row_ids(&mut proposal, &base)?;
     assert_eq!(mark_of(&proposal).len(), 1);
     let theirs = WinningCommit {
         adds: vec![WinningFile {
@@ -263,7 +263,7 @@ fn half_of_a_row_id_is_not_taken_over() -> Result<()> {
     for (base_row_id, default_row_commit_version) in [(Some(20), None), (None, Some(5))] {
         let mut base = tracked(Some(9));
         let mut proposal = proposing("DELETE", &["a"]);
-        hand_out_row_ids(&mut proposal, &base)?;
+        assign_row_ids(&mut proposal, &base)?;
         let theirs = WinningCommit {
             adds: vec![WinningFile {
                 base_row_id,

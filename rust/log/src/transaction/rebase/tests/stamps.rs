@@ -18,12 +18,12 @@ fn a_commits_time_is_later_than_that_of_the_winning_commit() -> Result<()> {
     let mut base = timed();
     assert_eq!(stamp(&base, 5_000)?, Some(5_000));
     assert_eq!(stamp(&base, 1_000)?, Some(1_001));
-    base.go_on(&winning_commit("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
+    base.advance(&winning_commit("WRITE", |w| w.in_commit_timestamp = Some(7_000)))?;
     assert_eq!(stamp(&base, 5_000)?, Some(7_001));
     // A winning commit without in-commit timestamp counts as later than its predecessor and not older than its file.
-    base.go_on(&winning_commit("WRITE", |_| ()))?;
+    base.advance(&winning_commit("WRITE", |_| ()))?;
     assert_eq!(stamp(&base, 1_500)?, Some(7_002));
-    base.go_on(&winning_commit("WRITE", |w| w.modified_ms = 9_000))?;
+    base.advance(&winning_commit("WRITE", |w| w.modified_ms = 9_000))?;
     assert_eq!(stamp(&base, 1_500)?, Some(9_001));
     base.timestamp_ms = i64::MAX;
     assert!(stamp(&base, 1).is_err_and(|error| error.kind() == ErrorKind::CorruptLog));
@@ -35,7 +35,7 @@ fn a_commits_time_is_later_than_that_of_the_winning_commit() -> Result<()> {
 /// protocol: writer-requirements-for-in-commit-timestamps.4, writer-requirements-for-in-commit-timestamps.5,
 /// writer-requirements-for-in-commit-timestamps.6, writer-requirements-for-in-commit-timestamps.7
 #[test]
-fn who_enables_times_states_since_when() -> Result<()> {
+fn enabling_in_commit_timestamps_records_their_start() -> Result<()> {
     let mut base = base(protocol(&["inCommitTimestamp"]), metadata(&[], &[]));
     let mut proposal = proposing("SET TBLPROPERTIES", &[]);
     proposal.metadata = Some(metadata(&[], &[TIMED]));
@@ -114,7 +114,7 @@ fn versions_in_the_metadata_follow_the_commit() -> Result<()> {
 }
 
 #[test]
-fn who_drops_a_feature_protects_the_checkpoints_before_its_own_version() -> Result<()> {
+fn dropping_a_feature_protects_the_checkpoints_before_its_version() -> Result<()> {
     const KEY: &str = "delta.requireCheckpointProtectionBeforeVersion";
     let protected: &[&str] = &["checkpointProtection"];
     for (before, after, property, expected) in [

@@ -40,7 +40,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
     let shredded = Shredded::of(group).map_err(|what| damaged(path, what))?;
     let value = match shredded.unshredded() {
         Some(value) => {
-            prove(group, &metadata, value).map_err(|what| damaged(path, what))?;
+            validate(group, &metadata, value).map_err(|what| damaged(path, what))?;
             value.clone()
         }
         None => shredded.join(&metadata).map_err(|what| damaged(path, what))?,
@@ -54,7 +54,7 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
 }
 
 /// Verifies that each row that is not NULL is a valid variant at every level.
-fn prove(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) -> Result<(), String> {
+fn validate(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) -> Result<(), String> {
     for row in (0..group.len()).filter(|row| group.is_valid(*row)) {
         if metadata.is_null(row) {
             return Err(NO_METADATA.to_owned());

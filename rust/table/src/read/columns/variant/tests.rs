@@ -115,7 +115,7 @@ fn shredded_variants_are_what_they_were() -> Result<()> {
 }
 
 #[test]
-fn what_is_not_a_variant_is_corrupt_data_with_the_field() {
+fn an_invalid_variant_is_corrupt_data_with_the_field() {
     let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let error = conform_variant(&number, "s.v").expect_err("a number is not a variant");
     assert_eq!(error.kind(), ErrorKind::CorruptData);

@@ -16,7 +16,7 @@ const CHANGE_COLUMNS: &[&str] = &["_change_type", "_commit_version", "_commit_ti
 
 /// Verifies that a configuration is consistent. Contradictions between features that existed before the
 /// change are ignored.
-pub(super) fn ensure_sound(table: &TableConfiguration, before: &TableConfiguration) -> Result<()> {
+pub(super) fn ensure_consistent(table: &TableConfiguration, before: &TableConfiguration) -> Result<()> {
     table.protocol().validate()?;
     let known = contradictions(before.protocol());
     if let Some(new) = contradictions(table.protocol())
@@ -44,7 +44,7 @@ pub(super) fn ensure_sound(table: &TableConfiguration, before: &TableConfigurati
     }
     InCommitTimestamps::of(table)?;
     iceberg_compat::ensure_kept(table)?;
-    super::clustering::ensure_sound(table, &schema, mode)?;
+    super::clustering::ensure_consistent(table, &schema, mode)?;
     ensure_free_of_change_columns(table, &schema)?;
     ensure_columns(table, &schema)?;
     properties::indexed_columns(table.metadata())?;
@@ -62,7 +62,7 @@ fn ensure_free_of_change_columns(table: &TableConfiguration, schema: &StructType
         None => Ok(()),
         Some(name) => Err(Error::new(
             ErrorKind::SchemaMismatch,
-            format!("the change feed has a column {name} of its own, and so has the table"),
+            format!("the table has a column {name}, which the change data feed adds"),
         )
         .with("field", *name)
         .hint("rename the column, or leave delta.enableChangeDataFeed false")),

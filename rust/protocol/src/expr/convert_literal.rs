@@ -8,11 +8,11 @@ const DAY: i64 = 86_400_000_000;
 
 /// The position of a value relative to the values of the type of a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fit {
+pub(super) enum LiteralPosition {
     /// Equal to this value.
     Exact(Scalar),
     /// Above this value and below the next.
-    Behind(Scalar),
+    After(Scalar),
     /// Below all values.
     Below,
     /// Above all values.
@@ -21,9 +21,9 @@ pub(super) enum Fit {
 
 /// The position of a value relative to those of the type of a column. `None` if the column must be cast
 /// for the comparison: 64-bit integers and decimals compared with floating point numbers.
-pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
+pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<LiteralPosition> {
     if value.data_type() == column {
-        return Some(Fit::Exact(value.clone()));
+        return Some(LiteralPosition::Exact(value.clone()));
     }
     if is_integral(column) {
         let (floor, exact) = match value {
@@ -32,7 +32,7 @@ pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
                 (unscaled.div_euclid(unit), unscaled.rem_euclid(unit) == 0)
             }
             Scalar::Double(_) if column == PrimitiveType::Long => return None,
-            Scalar::Double(double) if double.is_nan() => return Some(Fit::Above),
+            Scalar::Double(double) if double.is_nan() => return Some(LiteralPosition::Above),
             // Any such value is outside of the 32-bit range.
             #[expect(clippy::cast_possible_truncation, reason = "it is clamped before")]
             Scalar::Double(double) => (
@@ -42,10 +42,10 @@ pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
             other => (i128::from(integer(other)?), true),
         };
         return Some(match whole(floor, column) {
-            Some(value) if exact => Fit::Exact(value),
-            Some(value) => Fit::Behind(value),
-            None if floor < 0 => Fit::Below,
-            None => Fit::Above,
+            Some(value) if exact => LiteralPosition::Exact(value),
+            Some(value) => LiteralPosition::After(value),
+            None if floor < 0 => LiteralPosition::Below,
+            None => LiteralPosition::Above,
         });
     }
     match (column, value) {
@@ -59,37 +59,41 @@ pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<Fit> {
         (PrimitiveType::Date, Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros)) => {
             let days = micros.div_euclid(DAY);
             Some(match i32::try_from(days) {
-                Ok(days) if micros.rem_euclid(DAY) == 0 => Fit::Exact(Scalar::Date(days)),
-                Ok(days) => Fit::Behind(Scalar::Date(days)),
-                Err(_) if days < 0 => Fit::Below,
-                Err(_) => Fit::Above,
+                Ok(days) if micros.rem_euclid(DAY) == 0 => LiteralPosition::Exact(Scalar::Date(days)),
+                Ok(days) => LiteralPosition::After(Scalar::Date(days)),
+                Err(_) if days < 0 => LiteralPosition::Below,
+                Err(_) => LiteralPosition::Above,
             })
         }
         // The time zone of the session is UTC.
         (PrimitiveType::TimestampNtz, Scalar::Timestamp(micros)) => {
-            Some(Fit::Exact(Scalar::TimestampNtz(*micros)))
+            Some(LiteralPosition::Exact(Scalar::TimestampNtz(*micros)))
         }
         (PrimitiveType::Timestamp, Scalar::TimestampNtz(micros)) => {
-            Some(Fit::Exact(Scalar::Timestamp(*micros)))
+            Some(LiteralPosition::Exact(Scalar::Timestamp(*micros)))
         }
         _ => None,
     }
 }
 
-fn of_float(double: f64) -> Fit {
+fn of_float(double: f64) -> LiteralPosition {
     #[expect(clippy::cast_possible_truncation, reason = "the nearest is looked at")]
     let nearest = double as f32;
     if double.is_nan() || f64::from(nearest) == double {
-        Fit::Exact(Scalar::Float(nearest))
+        LiteralPosition::Exact(Scalar::Float(nearest))
     } else if f64::from(nearest) < double {
-        Fit::Behind(Scalar::Float(nearest))
+        LiteralPosition::After(Scalar::Float(nearest))
     } else {
-        Fit::Behind(Scalar::Float(nearest.next_down()))
+        LiteralPosition::After(Scalar::Float(nearest.next_down()))
     }
 }
 
-fn of_decimal(unscaled: i128, own: u8, precision: u8, scale: u8) -> Fit {
-    let outside = if unscaled < 0 { Fit::Below } else { Fit::Above };
+fn of_decimal(unscaled: i128, own: u8, precision: u8, scale: u8) -> LiteralPosition {
+    let outside = if unscaled < 0 {
+        LiteralPosition::Below
+    } else {
+        LiteralPosition::Above
+    };
     let unit = |difference: u8| 10i128.checked_pow(u32::from(difference));
     let (moved, exact) = if own <= scale {
         match unit(scale - own).and_then(|unit| unscaled.checked_mul(unit)) {
@@ -109,18 +113,23 @@ fn of_decimal(unscaled: i128, own: u8, precision: u8, scale: u8) -> Fit {
         scale,
     };
     if moved <= -limit {
-        Fit::Below
+        LiteralPosition::Below
     } else if moved >= limit {
-        Fit::Above
+        LiteralPosition::Above
     } else if exact {
-        Fit::Exact(value)
+        LiteralPosition::Exact(value)
     } else {
-        Fit::Behind(value)
+        LiteralPosition::After(value)
     }
 }
 
 /// `column op value`.
-pub(super) fn compare(op: Comparison, path: Vec<String>, column: PrimitiveType, fit: Fit) -> BoundPredicate {
+pub(super) fn compare(
+    op: Comparison,
+    path: Vec<String>,
+    column: PrimitiveType,
+    fit: LiteralPosition,
+) -> BoundPredicate {
     let with = |op, path, value| BoundPredicate::Compare {
         op,
         left: Operand::Column(path),
@@ -130,13 +139,13 @@ pub(super) fn compare(op: Comparison, path: Vec<String>, column: PrimitiveType, 
     let up = matches!(op, Comparison::Less | Comparison::LessOrEqual);
     let down = matches!(op, Comparison::Greater | Comparison::GreaterOrEqual);
     match fit {
-        Fit::Exact(value) => with(op, path, value),
-        Fit::Behind(value) if up => with(Comparison::LessOrEqual, path, value),
-        Fit::Behind(value) if down => with(Comparison::Greater, path, value),
-        Fit::Above if up => unless_null(path, true),
-        Fit::Above if down => unless_null(path, false),
-        Fit::Below if up => unless_null(path, false),
-        Fit::Below if down => unless_null(path, true),
+        LiteralPosition::Exact(value) => with(op, path, value),
+        LiteralPosition::After(value) if up => with(Comparison::LessOrEqual, path, value),
+        LiteralPosition::After(value) if down => with(Comparison::Greater, path, value),
+        LiteralPosition::Above if up => unless_null(path, true),
+        LiteralPosition::Above if down => unless_null(path, false),
+        LiteralPosition::Below if up => unless_null(path, false),
+        LiteralPosition::Below if down => unless_null(path, true),
         _ => match op {
             Comparison::NullSafeEqual => BoundPredicate::Constant(Some(false)),
             _ => unless_null(path, op == Comparison::NotEqual),
@@ -176,76 +185,100 @@ mod tests {
             (
                 Scalar::Integer(5),
                 PrimitiveType::Byte,
-                Some(Fit::Exact(Scalar::Byte(5))),
+                Some(LiteralPosition::Exact(Scalar::Byte(5))),
             ),
-            (Scalar::Integer(128), PrimitiveType::Byte, Some(Fit::Above)),
-            (Scalar::Long(-129), PrimitiveType::Byte, Some(Fit::Below)),
+            (
+                Scalar::Integer(128),
+                PrimitiveType::Byte,
+                Some(LiteralPosition::Above),
+            ),
+            (
+                Scalar::Long(-129),
+                PrimitiveType::Byte,
+                Some(LiteralPosition::Below),
+            ),
             (
                 decimal(-15, 2, 1),
                 PrimitiveType::Integer,
-                Some(Fit::Behind(Scalar::Integer(-2))),
+                Some(LiteralPosition::After(Scalar::Integer(-2))),
             ),
             (
                 decimal(1275, 4, 1),
                 PrimitiveType::Byte,
-                Some(Fit::Behind(Scalar::Byte(127))),
+                Some(LiteralPosition::After(Scalar::Byte(127))),
             ),
-            (decimal(-1285, 4, 1), PrimitiveType::Byte, Some(Fit::Below)),
+            (
+                decimal(-1285, 4, 1),
+                PrimitiveType::Byte,
+                Some(LiteralPosition::Below),
+            ),
             (
                 Scalar::Double(1.5),
                 PrimitiveType::Short,
-                Some(Fit::Behind(Scalar::Short(1))),
+                Some(LiteralPosition::After(Scalar::Short(1))),
             ),
-            (Scalar::Double(f64::NAN), PrimitiveType::Integer, Some(Fit::Above)),
+            (
+                Scalar::Double(f64::NAN),
+                PrimitiveType::Integer,
+                Some(LiteralPosition::Above),
+            ),
             (
                 Scalar::Double(f64::NEG_INFINITY),
                 PrimitiveType::Integer,
-                Some(Fit::Below),
+                Some(LiteralPosition::Below),
             ),
             (Scalar::Double(1.0), PrimitiveType::Long, None),
             (
                 Scalar::Double(0.5),
                 PrimitiveType::Float,
-                Some(Fit::Exact(Scalar::Float(0.5))),
+                Some(LiteralPosition::Exact(Scalar::Float(0.5))),
             ),
             (
                 Scalar::Double(0.1),
                 PrimitiveType::Float,
-                Some(Fit::Behind(Scalar::Float(0.1f32.next_down()))),
+                Some(LiteralPosition::After(Scalar::Float(0.1f32.next_down()))),
             ),
             (
                 Scalar::Double(1e300),
                 PrimitiveType::Float,
-                Some(Fit::Behind(Scalar::Float(f32::MAX))),
+                Some(LiteralPosition::After(Scalar::Float(f32::MAX))),
             ),
             (
                 Scalar::Double(-1e300),
                 PrimitiveType::Float,
-                Some(Fit::Behind(Scalar::Float(f32::NEG_INFINITY))),
+                Some(LiteralPosition::After(Scalar::Float(f32::NEG_INFINITY))),
             ),
-            (decimal(5, 1, 0), money, Some(Fit::Exact(decimal(500, 4, 2)))),
-            (decimal(5005, 4, 3), money, Some(Fit::Behind(decimal(500, 4, 2)))),
+            (
+                decimal(5, 1, 0),
+                money,
+                Some(LiteralPosition::Exact(decimal(500, 4, 2))),
+            ),
+            (
+                decimal(5005, 4, 3),
+                money,
+                Some(LiteralPosition::After(decimal(500, 4, 2))),
+            ),
             (
                 decimal(-5005, 4, 3),
                 money,
-                Some(Fit::Behind(decimal(-501, 4, 2))),
+                Some(LiteralPosition::After(decimal(-501, 4, 2))),
             ),
-            (decimal(100, 3, 0), money, Some(Fit::Above)),
-            (decimal(i128::MIN + 1, 38, 0), money, Some(Fit::Below)),
+            (decimal(100, 3, 0), money, Some(LiteralPosition::Above)),
+            (decimal(i128::MIN + 1, 38, 0), money, Some(LiteralPosition::Below)),
             (
                 Scalar::Timestamp(-1),
                 PrimitiveType::Date,
-                Some(Fit::Behind(Scalar::Date(-1))),
+                Some(LiteralPosition::After(Scalar::Date(-1))),
             ),
             (
                 Scalar::Timestamp(DAY),
                 PrimitiveType::Date,
-                Some(Fit::Exact(Scalar::Date(1))),
+                Some(LiteralPosition::Exact(Scalar::Date(1))),
             ),
             (
                 Scalar::Timestamp(7),
                 PrimitiveType::TimestampNtz,
-                Some(Fit::Exact(Scalar::TimestampNtz(7))),
+                Some(LiteralPosition::Exact(Scalar::TimestampNtz(7))),
             ),
             (Scalar::Double(1.0), money, None),
         ] {

@@ -1,4 +1,4 @@
-//! Verifies that the committed version is sound enough to write further files from it.
+//! Verifies that no checksum contradicts the committed version, before further files are derived from it.
 
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -13,10 +13,10 @@ use crate::snapshot::{Agreement, Snapshot};
 /// # Errors
 ///
 /// `CorruptLog` if a checksum disagrees with the log.
-pub(super) async fn ensure_sound(made: &Snapshot) -> Result<()> {
+pub(super) async fn ensure_checksum_agrees(made: &Snapshot) -> Result<()> {
     match (made.agreement(), made.checkpoint()) {
         (Agreement::Agrees, _) | (Agreement::Unasked, None) => Ok(()),
-        // Commits are read as they are; a checkpoint was derived by another writer, and usually has a checksum.
+        // Commits are authoritative; a checkpoint was derived by another writer, and usually has a checksum.
         (Agreement::Unasked, Some(checkpoint)) => ensure_counted(made.location(), checkpoint).await,
         (Agreement::Disagrees, _) => Err(Error::new(
             ErrorKind::CorruptLog,

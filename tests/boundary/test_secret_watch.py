@@ -41,10 +41,10 @@ def test_a_log():
     logging.getLogger("any").debug("%s", SECRET)
     logging.getLogger("any").warning("%s", SECRET)
 
-def test_what_is_printed():
+def test_printed_output():
     print(SECRET)
 
-def test_what_is_printed_as_an_error():
+def test_printed_errors():
     print(SECRET, file=sys.stderr)
 
 def test_a_subprocess():
@@ -63,7 +63,7 @@ def test_another_that_no_client_knows():
     options = {"fs.azure.sas.c.acc.dfs.core.windows.net": "sv=1&sig=abcdefgh"}
     deltaic.Table.exists("abfss://c@acc.dfs.core.windows.net/t?", storage_options=options)
 
-def test_where_a_credential_is():
+def test_locations_of_credentials():
     options = {"aws_web_identity_token_file": "/run/token", "aws_access_key_id": "short"}
     with pytest.raises(ValueError):
         deltaic.Table("s3://b/t?", storage_options=options)
@@ -80,7 +80,7 @@ def test_innocent():
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_the_watch_fails_a_test_that_reports(tmp_path: Path, processes: str) -> None:
     (tmp_path / "test_watched.py").write_text(WATCHED)
-    said = pytest_in(tmp_path, "tests.border.secret_watch", "-n", processes)
+    said = pytest_in(tmp_path, "tests.boundary.secret_watch", "-n", processes)
     assert "13 failed, 3 passed" in said
     assert "a planted secret stands in an error (StorageError)" in said
     assert "the option aws_secret_access_key of a test has a value that this watch does not know" in said

@@ -1,10 +1,10 @@
-//! Checks a winning commit for conflicts and rebases over it; what the commit says of itself.
+//! Checks a winning commit for conflicts and rebases over it; creates the `commitInfo` of this commit.
 
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Result, Version};
 
 use super::words::{describe, exists};
-use super::{Attempts, Judged, Stamped};
+use super::{Attempts, Effect, Stamped};
 use crate::transaction::commit_info::Provenance;
 use crate::transaction::gap::{Readable, ensure_same_table};
 use crate::transaction::{
@@ -19,15 +19,15 @@ impl Attempts<'_> {
     /// # Errors
     ///
     /// The conflict.
-    pub(super) async fn judge(&mut self, winning_commit: &WinningCommit) -> Result<Judged> {
+    pub(super) async fn handle(&mut self, winning_commit: &WinningCommit) -> Result<Effect> {
         let Some(snapshot) = self.transaction.snapshot() else {
             return Err(exists(self.location()));
         };
         if !self.is_same_table {
-            // A recreated table has a commit of this version, too.
+            // A recreated table also has a commit of this version.
             let readable = ensure_same_table(snapshot).await?;
             if readable == Readable::No && !self.is_from_catalog() {
-                // The winning commit may be that of a stale writer, below the first checkpoint.
+                // The winning commit may be from a stale writer, before the first checkpoint.
                 self.continuity.list_again(snapshot, &self.base, readable).await?;
             }
             self.is_same_table = true;
@@ -37,7 +37,7 @@ impl Attempts<'_> {
             let theirs = winning_commit.txns.iter().find(|txn| txn.app_id == *app_id);
             theirs.is_some_and(|txn| txn.version >= *version)
         }) {
-            return Ok(Judged::Done);
+            return Ok(Effect::Done);
         }
         let shared = check(
             &Attempt {
@@ -52,7 +52,7 @@ impl Attempts<'_> {
         )?;
         let mut united = Vec::with_capacity(shared.len());
         for file in shared {
-            // Without deletion vectors, conflicts are determined by file, and no file is shared.
+            // Without deletion vectors, conflicts are determined per file, so no file is shared.
             let Some(vectors) = self.transaction.vectors else {
                 return Err(file.otherwise.into());
             };
@@ -69,7 +69,7 @@ impl Attempts<'_> {
         rebase(&mut self.proposal, &mut self.base, winning_commit)?;
         self.conflicts_resolved
             .push(describe(winning_commit, united.len()));
-        Ok(Judged::Rebased)
+        Ok(Effect::Rebased)
     }
 
     /// The isolation level of this commit, from the options or from the table.

@@ -3,7 +3,7 @@
 use crate::Version;
 
 /// Values that a change needs from its caller.
-pub struct Moment<'a> {
+pub struct ChangeContext<'a> {
     /// The version that commits the change.
     pub version: Version,
     /// The in-commit timestamp of that version in milliseconds since the epoch.

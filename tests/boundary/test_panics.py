@@ -45,7 +45,7 @@ def test_a_call_that_breaks_off_states_where(at: str, capfd: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("at", ["task", "blocking"])
-def test_what_breaks_off_where_no_client_looks_is_noted(at: str, root: Path) -> None:
+def test_background_failures_are_recorded(at: str, root: Path) -> None:
     panic_watch.fresh()
     _rust.provoke(at)
     assert [place.startswith(PLACE) for place in panic_watch.fresh()] == [True]
@@ -139,7 +139,7 @@ def test_innocent():
 
 def test_the_watch_fails_a_test_in_which_deltaic_breaks_off(tmp_path: Path) -> None:
     (tmp_path / "test_watched.py").write_text(WATCHED)
-    said = pytest_in(tmp_path, "tests.border.panic_watch")
+    said = pytest_in(tmp_path, "tests.boundary.panic_watch")
     assert "3 failed, 2 passed" in said
     assert "broke off at rust/python/src/provoke.rs" in said
 

@@ -15,7 +15,7 @@ use crate::snapshot::{Pruning, Snapshot, WithStatistics};
 ///
 /// # Errors
 ///
-/// `SchemaMismatch` with the column as `field` and the `path` of a file that does not.
+/// `SchemaMismatch` with the column as `field` and the `path` of a file that lacks them.
 pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName]) -> Result<()> {
     let (files, _) = snapshot
         .prune(Pruning {
@@ -41,13 +41,13 @@ pub(super) async fn ensure_statistics(snapshot: &Snapshot, columns: &[ColumnName
             if let Some(row) = lacking {
                 return Err(Error::new(
                     ErrorKind::SchemaMismatch,
-                    format!("the table cannot be clustered by {column}: a file has no statistics of it"),
+                    format!(
+                        "the table cannot be clustered by {column}: a file lacks statistics of this column"
+                    ),
                 )
                 .with("field", column.to_string())
                 .with("path", batch.adds.path.value(row))
-                .hint(
-                    "rewrite the table's files, which gives them statistics, or cluster by another column",
-                ));
+                .hint("rewrite the table's files to add the statistics, or cluster by another column"));
             }
         }
     }

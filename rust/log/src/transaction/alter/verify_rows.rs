@@ -1,4 +1,4 @@
-//! Checks or establishes the preconditions of a change on existing files; others are rejected as unsupported.
+//! Checks or establishes the preconditions of a change on existing files; rejects other changes as unsupported.
 //!
 //! Protocol: *CHECK Constraints*, *Clustered Table*, *Row IDs*, *Deletion Vectors*; the proposal
 //! *Checkpoint Protection*.
@@ -12,7 +12,7 @@ use deltaic_protocol::schema::PrimitiveType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
 use super::Staging;
-use super::statistics_there::ensure_statistics;
+use super::clustering_statistics::ensure_statistics;
 use crate::checkpoint::{
     CheckpointOptions, CheckpointSpec, CheckpointWritten, checkpoint_spec, whole_adds, write_checkpoint,
 };
@@ -22,11 +22,11 @@ use crate::snapshot::{LoadOptions, Snapshot};
 /// damaged or lost.
 const CHECKPOINTS: i64 = 3;
 
-/// Future result of a check.
+/// Future of a check.
 pub type Proved<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 /// Checks the rows of a table for conditions that the log cannot show.
-pub trait RowProof: Send + Sync {
+pub trait RowVerifier: Send + Sync {
     /// Checks that an expression is true for every row of a version.
     ///
     /// # Errors
@@ -53,12 +53,12 @@ pub(super) fn ensure_provable(changes: &[TableChange]) -> Result<()> {
 pub(super) async fn fulfil(
     staging: &mut Staging<'_>,
     preconditions: &[Precondition],
-    rows: Option<&dyn RowProof>,
+    rows: Option<&dyn RowVerifier>,
 ) -> Result<()> {
     let snapshot = staging.snapshot;
     if !preconditions.is_empty() {
         // Only the files of the read version are checked; files that are concurrently added or removed are not.
-        staging.read.rest_on_every_file();
+        staging.read.require_exact_files();
     }
     for precondition in preconditions {
         match precondition {
@@ -73,13 +73,13 @@ pub(super) async fn fulfil(
                     ));
                 }
             },
-            Precondition::FilesHaveRowIds => give_row_ids(staging).await?,
+            Precondition::FilesHaveRowIds => backfill_row_ids(staging).await?,
             Precondition::FilesHaveStatistics(columns) => ensure_statistics(snapshot, columns).await?,
             Precondition::NothingUses { feature, shown } => end_use(staging, feature, *shown).await?,
             Precondition::FilesAreReadAsIceberg => {
                 return Err(unsupported(
                     "icebergCompatV2",
-                    "cannot verify that existing files are readable as Iceberg".to_owned(),
+                    "cannot verify that existing files can be read as Iceberg".to_owned(),
                     "set the property when the table is created",
                 ));
             }
@@ -102,7 +102,7 @@ fn is_of_log(precondition: &Precondition) -> bool {
 }
 
 /// Adds files without row ids again; the commit assigns the ids.
-async fn give_row_ids(staging: &mut Staging<'_>) -> Result<()> {
+async fn backfill_row_ids(staging: &mut Staging<'_>) -> Result<()> {
     let adds = whole_adds(staging.snapshot, None).await?;
     let without = adds
         .into_iter()
@@ -120,7 +120,7 @@ async fn end_use(staging: &mut Staging<'_>, name: &str, shown: FileUse) -> Resul
             for batch in &files.batches {
                 let marked = (0..batch.len()).find(|row| batch.adds.descriptor(*row).is_some());
                 if let Some(row) = marked {
-                    let what = format!("the feature {name} is in use by a file that has deleted rows");
+                    let what = format!("the feature {name} is in use: a file has deleted rows");
                     return Err(Error::new(ErrorKind::SchemaMismatch, what)
                         .with("feature", name)
                         .with("path", batch.adds.path.value(row))
@@ -146,11 +146,11 @@ async fn end_use(staging: &mut Staging<'_>, name: &str, shown: FileUse) -> Resul
             if spec == CheckpointSpec::V1 && is_classic(&written) {
                 return Ok(());
             }
-            let what = format!("the feature {name} is in use by the newest checkpoint");
+            let what = format!("the feature {name} is in use: the newest checkpoint requires it");
             Err(Error::new(ErrorKind::SchemaMismatch, what)
                 .with("feature", name)
                 .with("path", written.path)
-                .hint("commit something else first, then a classic checkpoint can be written"))
+                .hint("commit another change first, so that a classic checkpoint can be written"))
         }
         // The change of the configuration was checked already.
         FileUse::Schema => Ok(()),
@@ -191,7 +191,7 @@ async fn write_checkpoints(snapshot: &Snapshot) -> Result<()> {
         let location = snapshot.location().clone();
         match Snapshot::load(location, Some(Version::try_new(version)?), load).await {
             Ok(older) => write_checkpoint(&older, &options).await.map(|_| ())?,
-            // No reader can need a version that does not exist.
+            // Versions that do not exist need no checkpoint.
             Err(error) if error.kind() == ErrorKind::VersionNotFound => break,
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! Whether a newer version contains a commit, determined by its actions: checkpoints contain no commit ids.
+//! Determines whether a newer version contains a commit, by its actions: checkpoints contain no commit ids.
 
 use deltaic_protocol::actions::DomainMetadata;
 use deltaic_protocol::{Result, row_tracking};
@@ -16,9 +16,9 @@ pub(super) enum CommitFile {
 
 /// Whether `newest` proves that it contains the commit of `proposal`, which was based on `read` and rebased to `base`.
 ///
-/// The added files prove it together: at least one has a unique name, unless the user named all. A tombstone or an app
-/// transaction has a timestamp, but another commit may have the same one. Metadata and domains have none. So they prove the commit only if its file was deleted; those with a timestamp
-/// also if the log `is_whole`: no cleanup can have deleted a commit since the last listing.
+/// The added files prove it together: at least one has a unique name, unless the user named all. Another commit may
+/// have the same other actions, so these prove it only if its file was deleted. Tombstones and app transactions, which
+/// have a timestamp, prove it also if the log `is_whole`: no cleanup can have deleted a commit since the last listing.
 pub(super) async fn is_shown_by(
     newest: &Snapshot,
     read: &Snapshot,

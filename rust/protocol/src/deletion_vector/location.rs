@@ -28,7 +28,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// The location of the bytes of a deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum VectorLocation<'a> {
     /// Inline in the log, Z85-encoded.
     Inline(&'a str),
     /// In a file. The path is encoded like the `path` of a file action: percent-encoded, and relative to
@@ -36,7 +36,7 @@ pub enum Place<'a> {
     File(Cow<'a, str>),
 }
 
-impl<'a> Place<'a> {
+impl<'a> VectorLocation<'a> {
     /// The location in a descriptor. The other fields are not validated.
     ///
     /// # Errors
@@ -45,12 +45,12 @@ impl<'a> Place<'a> {
     /// field.
     ///
     /// ```
-    /// use deltaic_protocol::deletion_vector::{Descriptor, Place};
+    /// use deltaic_protocol::deletion_vector::{Descriptor, VectorLocation};
     /// let descriptor: Descriptor = serde_json::from_str(
     ///     r#"{"storageType":"u","pathOrInlineDv":"ab^-aqEH.-t@S}K{vb[*k^","offset":4,"sizeInBytes":40,"cardinality":6}"#,
     /// )?;
     /// let path = "ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin";
-    /// assert_eq!(Place::of(&descriptor)?, Place::File(path.into()));
+    /// assert_eq!(VectorLocation::of(&descriptor)?, VectorLocation::File(path.into()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(descriptor: &'a Descriptor) -> Result<Self> {

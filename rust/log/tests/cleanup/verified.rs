@@ -3,7 +3,7 @@
 
 use deltaic_log::cleanup::clean_up;
 use deltaic_protocol::Result;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_writer::Layout;
 use deltaic_testkit::facts::facts;
 use deltaic_testkit::maintenance::{HintForm, MaintenanceStep};
@@ -16,7 +16,7 @@ use super::table::{LAYOUTS, table};
 
 /// An unreadable checkpoint replaces nothing: cleanup uses an older one, or deletes nothing.
 #[tokio::test]
-async fn a_checkpoint_verifies_itself_before_what_it_represents_goes() -> Result<()> {
+async fn a_checkpoint_is_verified_before_its_commits_are_deleted() -> Result<()> {
     for layout in LAYOUTS {
         let how = format!("{layout:?}");
         let table = table(layout, &json!({})).await?;
@@ -46,9 +46,9 @@ async fn a_checkpoint_verifies_itself_before_what_it_represents_goes() -> Result
         let has_orphan = left.contains("_sidecars/orphan.parquet");
         assert_eq!(
             has_orphan,
-            !cleaned.passed_over.is_empty(),
+            !cleaned.not_deleted.is_empty(),
             "{how}: {:?}",
-            cleaned.passed_over
+            cleaned.not_deleted
         );
         assert!(
             !is_spoilt_top || has_orphan || left.iter().any(|name| name.starts_with("_sidecars/")),
@@ -97,7 +97,7 @@ async fn a_checkpoint_verifies_its_tombstones_too() -> Result<()> {
 
 /// The checkpoint that the hint names is retained with everything after it: some readers rely on the hint alone.
 #[tokio::test]
-async fn a_hint_never_comes_to_name_what_is_gone() -> Result<()> {
+async fn a_hint_never_names_a_deleted_checkpoint() -> Result<()> {
     for (hint, kept) in [
         (HintForm::Right, 8),
         (HintForm::Stale, 2),

@@ -8,7 +8,7 @@ use deltaic_log::committer::{Committer, FileSystem};
 use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::{Result, Version};
 use deltaic_storage::TableLocation;
-use deltaic_storage::store_error::store_error;
+use deltaic_storage::store_error;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::hold::{Hold, HoldPoint};
 use deltaic_testkit::requests::RequestKind;

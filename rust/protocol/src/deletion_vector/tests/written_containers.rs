@@ -9,14 +9,14 @@ use proptest::sample::select;
 
 /// A container in the form in which it is written.
 #[derive(Clone, Debug)]
-pub(super) enum Made {
+pub(super) enum WrittenContainer {
     Array(Vec<u16>),
     Bitset(Vec<u16>),
     /// The first and the last value of each run.
     Runs(Vec<(u16, u16)>),
 }
 
-impl Made {
+impl WrittenContainer {
     fn values(&self) -> Vec<u16> {
         match self {
             Self::Array(values) | Self::Bitset(values) => values.clone(),
@@ -47,7 +47,7 @@ impl Made {
 }
 
 /// The containers of a bucket by their keys.
-pub(super) type Bucket = BTreeMap<u16, Made>;
+pub(super) type Bucket = BTreeMap<u16, WrittenContainer>;
 
 /// The buckets of a deletion vector by their keys.
 pub(super) type Vector = BTreeMap<u32, Bucket>;
@@ -80,13 +80,13 @@ fn bytes_of_bucket(bucket: &Bucket) -> Vec<u8> {
     let count = bucket.len();
     let has_runs = bucket
         .values()
-        .any(|container| matches!(container, Made::Runs(_)));
+        .any(|container| matches!(container, WrittenContainer::Runs(_)));
     let mut bytes = Vec::new();
     if has_runs {
         bytes.extend((12347 + ((count as u32 - 1) << 16)).to_le_bytes());
         let mut flags = vec![0; count.div_ceil(8)];
         for (index, container) in bucket.values().enumerate() {
-            flags[index / 8] |= u8::from(matches!(container, Made::Runs(_))) << (index % 8);
+            flags[index / 8] |= u8::from(matches!(container, WrittenContainer::Runs(_))) << (index % 8);
         }
         bytes.extend(flags);
     } else {
@@ -97,7 +97,7 @@ fn bytes_of_bucket(bucket: &Bucket) -> Vec<u8> {
         bytes.extend(key.to_le_bytes());
         bytes.extend(((container.values().len() - 1) as u16).to_le_bytes());
     }
-    let bodies: Vec<_> = bucket.values().map(Made::bytes).collect();
+    let bodies: Vec<_> = bucket.values().map(WrittenContainer::bytes).collect();
     if !has_runs || count >= 4 {
         let mut start = bytes.len() + 4 * count;
         for body in &bodies {
@@ -137,15 +137,17 @@ pub(super) fn bytes_of(vector: &Vector, form: Form) -> Vec<u8> {
     bytes
 }
 
-fn container() -> impl Strategy<Value = Made> {
+fn container() -> impl Strategy<Value = WrittenContainer> {
     let every = |step: usize, from: u16| (from..=u16::MAX).step_by(step).collect::<Vec<_>>();
-    let array = btree_set(any::<u16>(), 1..40).prop_map(|values| Made::Array(values.into_iter().collect()));
+    let array = btree_set(any::<u16>(), 1..40)
+        .prop_map(|values| WrittenContainer::Array(values.into_iter().collect()));
     let largest_array = (16usize..400).prop_map(move |step| {
         let mut values = every(step, 0);
         values.truncate(4096);
-        Made::Array(values)
+        WrittenContainer::Array(values)
     });
-    let bitset = (1usize..15, 0u16..64).prop_map(move |(step, from)| Made::Bitset(every(step, from)));
+    let bitset =
+        (1usize..15, 0u16..64).prop_map(move |(step, from)| WrittenContainer::Bitset(every(step, from)));
     // A gap of 0 makes adjacent runs.
     let runs = vec((0u16..300, 0u16..300), 1..60).prop_map(|runs| {
         let mut free = 0;
@@ -154,12 +156,12 @@ fn container() -> impl Strategy<Value = Made> {
             free = first + more + 1;
             (first, first + more)
         });
-        Made::Runs(with_places.collect())
+        WrittenContainer::Runs(with_places.collect())
     });
-    let last_run = any::<u16>().prop_map(|first| Made::Runs(vec![(first, u16::MAX)]));
+    let last_run = any::<u16>().prop_map(|first| WrittenContainer::Runs(vec![(first, u16::MAX)]));
     let full = prop_oneof![
-        Just(Made::Bitset((0..=u16::MAX).collect())),
-        Just(Made::Runs(vec![(0, u16::MAX)]))
+        Just(WrittenContainer::Bitset((0..=u16::MAX).collect())),
+        Just(WrittenContainer::Runs(vec![(0, u16::MAX)]))
     ];
     prop_oneof![4 => array, 1 => largest_array, 2 => bitset, 4 => runs, 1 => last_run, 1 => full]
 }

@@ -109,7 +109,7 @@ FORKED = {
 
 
 @pytest.mark.parametrize("what", FORKED)
-def test_what_a_child_inherits_works_or_states_why_not(root: Path, what: str) -> None:
+def test_objects_in_a_forked_child_work_or_raise(root: Path, what: str) -> None:
     before, work, expected = FORKED[what]
     said = run(
         f"""

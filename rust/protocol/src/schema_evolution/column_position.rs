@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_goes_where_it_is_reported_and_the_others_retain_their_order() -> Result<()> {
+    fn a_column_moves_and_the_others_retain_their_order() -> Result<()> {
         for (column, place, expected) in [
             ("a", Place::First, "abcd"),
             ("c", Place::First, "cabd"),
