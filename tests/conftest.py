@@ -11,7 +11,7 @@ import pytest
 from tests.seed import VARIABLE, export_seed
 
 # Checks that apply to every test of the suite.
-pytest_plugins = ["tests.boundary.panic_watch", "tests.border.secret_watch", "tests.required"]
+pytest_plugins = ["tests.boundary.panic_watch", "tests.boundary.secret_watch", "tests.required"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
