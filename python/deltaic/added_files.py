@@ -32,7 +32,7 @@ def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]])
     # Checked for callers without a type checker.
     if isinstance(files, (str, Mapping)) or not isinstance(files, (ArrowStreamExportable, Iterable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
-            f"files is a list of mappings, one a file, not {type(cast('object', files)).__name__}"
+            f"files must be a list of mappings, one for each file, not {type(cast('object', files)).__name__}"
         )
     if isinstance(files, ArrowStreamExportable):
         pyarrow = require("pyarrow", "Transaction.add() of an Arrow table")
@@ -45,7 +45,7 @@ def files_to_json(files: ArrowStreamExportable | Iterable[Mapping[str, object]])
 def _file(row: Mapping[str, object]) -> dict[str, object]:
     # Checked for callers without a type checker.
     if not isinstance(row, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"a file is a mapping of its path, size and so on, not {type(row).__name__}")
+        raise TypeError(f"a file must be a mapping of its path, size and so on, not {type(row).__name__}")
     file = {key: value for key, value in row.items() if value is not None}
     of = f"the file {file['path']!r}" if "path" in file else "a file to add"
     for key in _REQUIRED:
@@ -60,7 +60,7 @@ def _file(row: Mapping[str, object]) -> dict[str, object]:
     for key in ("size", "modification_time"):
         number = whole_number(f"{key!r} of {of}", file[key])
         if not -_MAX_INT64 <= number <= _MAX_INT64:
-            raise ValueError(f"{key!r} of {of} cannot be {number}: the log has 64 bits for it")
+            raise ValueError(f"{key!r} of {of} cannot be {number}: it must fit into 64 bits")
         file[key] = number
     if "data_change" in file:
         flag(f"'data_change' of {of}", file["data_change"])
@@ -73,7 +73,7 @@ def _partition_values(of: str, values: object) -> dict[str, str | None]:
         # pyarrow converts an Arrow map to pairs.
         pairs = dict(cast("Mapping[str, Any]", values))
     except (TypeError, ValueError):
-        expected = f"is a mapping of columns to values, not {type(values).__name__}"
+        expected = f"must be a mapping of columns to values, not {type(values).__name__}"
         raise TypeError(f"'partition_values' of {of} {expected}") from None
     return {text(f"a column of {of}", name): _text(name, value) for name, value in pairs.items()}
 
@@ -87,5 +87,5 @@ def _text(name: str, value: object) -> str | None:
     if isinstance(value, int) or (isinstance(value, date) and not isinstance(value, datetime)):
         return str(value)
     raise TypeError(
-        f"the partition value of {name!r} is {type(value).__name__}: give it as text, as the log spells it"
+        f"the partition value of {name!r} has type {type(value).__name__}: pass it as a string, as in the log"
     )

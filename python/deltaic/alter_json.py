@@ -56,7 +56,7 @@ def _change_json(change: Change, types: list[ArrowSchemaExportable]) -> dict[str
     # Checked for callers without a type checker.
     if not isinstance(change, Change):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
-            f"a change is one of the classes of deltaic.alter, such as AddColumn, not {_name_of(change)}"
+            f"a change must be one of the classes of deltaic.alter, such as AddColumn, not {_name_of(change)}"
         )
     name = type(change).__name__
     parts: dict[str, object]
@@ -81,24 +81,24 @@ def _checked(change: str, part: str, value: object) -> object:
         return _texts_by_name(change, value)
     if part in _TEXTS:
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise TypeError(f"{part} of {change} is a list of names: write {part}=[…]")
+            raise TypeError(f"{part} of {change} must be a list of names: write {part}=[…]")
         return [text(f"{part} of {change}", one) for one in cast("Sequence[object]", value)]
     if part in _NUMBERS:
         if not isinstance(value, int) or isinstance(value, bool):
-            raise TypeError(f"{part} of {change} is a whole number, not {_name_of(value)}")
+            raise TypeError(f"{part} of {change} must be an integer, not {_name_of(value)}")
         if not 0 <= value < 1 << 31:
             raise ValueError(f"{part} of {change} cannot be {value}")
         return value
     if part in _FLAGS:
         if not isinstance(value, bool):
-            raise TypeError(f"{part} of {change} is True or False, not {_name_of(value)}")
+            raise TypeError(f"{part} of {change} must be True or False, not {_name_of(value)}")
         return value
     return text(f"{part} of {change}", value)
 
 
 def _texts_by_name(change: str, value: object) -> dict[str, str]:
     if value is None:
-        raise TypeError(f"values of {change} is a mapping of names to text, not NoneType")
+        raise TypeError(f"values of {change} must be a mapping of names to strings, not NoneType")
     return options(f"values of {change}", value)
 
 
@@ -131,7 +131,7 @@ def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, o
 def _placed(part: str, given: object, types: list[ArrowSchemaExportable]) -> int:
     if not isinstance(given, ArrowSchemaExportable):
         raise TypeError(
-            f"{part} is anything with __arrow_c_schema__, such as pyarrow.int64(), not {_name_of(given)}"
+            f"{part} must have __arrow_c_schema__, such as pyarrow.int64(), not {_name_of(given)}"
         )
     types.append(given)
     return len(types) - 1

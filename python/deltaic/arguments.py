@@ -26,7 +26,7 @@ def whole_number(name: str, value: object) -> int:
             return operator.index(value)  # pyright: ignore[reportArgumentType] - tests whether it is an integer
         except TypeError:
             pass
-    raise TypeError(f"{name} is a whole number, not {type(value).__name__}")
+    raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
 
 
 def bounded_int(name: str, value: object, *, minimum: int) -> int:
@@ -43,7 +43,7 @@ def bounded_int(name: str, value: object, *, minimum: int) -> int:
     """
     number = whole_number(name, value)
     if number < minimum:
-        raise ValueError(f"{name} is at least {minimum}, not {number}")
+        raise ValueError(f"{name} must be at least {minimum}, not {number}")
     return min(number, sys.maxsize)
 
 
@@ -57,7 +57,7 @@ def flag(name: str, value: object) -> bool:
     False
     """
     if not isinstance(value, bool):
-        raise TypeError(f"{name} is True or False, not {value!r}")
+        raise TypeError(f"{name} must be True or False, not {value!r}")
     return value
 
 
@@ -73,7 +73,7 @@ def text(name: str, value: object) -> str:
     """
     if not isinstance(value, str):
         advice = "" if value is None else ": put it in quotes"
-        raise TypeError(f"{name} is text, not {type(value).__name__}{advice}")
+        raise TypeError(f"{name} must be a string, not {type(value).__name__}{advice}")
     if not _is_text(value):
         raise ValueError(f"{name} cannot be encoded as UTF-8: {value!a}")
     return value
@@ -90,10 +90,10 @@ def names(name: str, value: object, *, what: str = "names") -> list[str]:
     ['id', 'day']
     """
     if isinstance(value, str):
-        raise TypeError(f"{name} is a list of {what}: write {name}=[{value!r}]")
+        raise TypeError(f"{name} must be a list of {what}: write {name}=[{value!r}]")
     if not isinstance(value, Iterable) or isinstance(value, Mapping):
         raise TypeError(
-            f"{name} is a list of {what}, not {type(cast('object', value)).__name__}: write {name}=[…]"
+            f"{name} must be a list of {what}, not {type(cast('object', value)).__name__}: write {name}=[…]"
         )
     return [text(f"each of {name}", one) for one in cast("Iterable[object]", value)]
 
@@ -114,14 +114,14 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
     except TypeError:
         path = value
     if not isinstance(path, str):
-        raise TypeError(f"{name} is a path or a URI as text or a pathlib.Path, not {type(path).__name__}")
+        raise TypeError(f"{name} must be a path or URI as a string or pathlib.Path, not {type(path).__name__}")
     try:
         path.encode()
     except UnicodeEncodeError as error:
         # The text itself may contain a secret, so the error omits it.
         raise ValueError(
-            f"{name} is not text: its character {error.start} represents a byte that is not UTF-8; "
-            "rename that folder, or go through a link whose name is text"
+            f"{name} is not valid UTF-8: character {error.start} represents an invalid byte; "
+            "rename that folder, or use a link with a valid name"
         ) from None
     return path
 
@@ -139,16 +139,16 @@ def options(name: str, value: object) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise TypeError(f"{name} is a mapping of names to text, not {type(value).__name__}")
+        raise TypeError(f"{name} must be a mapping of names to strings, not {type(value).__name__}")
     found: dict[str, str] = {}
     for key, setting in cast("Mapping[object, object]", value).items():
         if not isinstance(key, str):
-            raise TypeError(f"a name in {name} is text, not {type(key).__name__}")
+            raise TypeError(f"a name in {name} must be a string, not {type(key).__name__}")
         if not isinstance(setting, str):
             write = f'write "{str(setting).lower()}"' if isinstance(setting, bool) else "put it in quotes"
-            raise TypeError(f"the value of {key!r} in {name} is text, not {type(setting).__name__}: {write}")
+            raise TypeError(f"the value of {key!r} in {name} must be a string, not {type(setting).__name__}: {write}")
         if not (_is_text(key) and _is_text(setting)):
-            raise ValueError(f"{name} holds bytes that are not UTF-8, in the name or the value of {key!a}")
+            raise ValueError(f"{name} contains bytes that are not UTF-8, in the name or the value of {key!a}")
         found[key] = setting
     return found
 

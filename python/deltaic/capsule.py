@@ -49,7 +49,7 @@ def checked_data(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
     # Checked for callers without a type checker.
     if not isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
-            "data is anything with __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
+            "data must have __arrow_c_stream__ or __arrow_c_array__, such as a pyarrow.Table or a "
             f"polars or pandas data frame, not {type(data).__name__}: {_remedy(data)}"
         )
     return data

@@ -153,14 +153,14 @@ def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
         return None
     # Checked for callers without a type checker.
     if not isinstance(given, tuple) or len(given) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
+        raise TypeError(f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}")
     app_id, version = given
     if not isinstance(app_id, str) or not isinstance(version, int) or isinstance(version, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"app_transaction is a name and a version, such as ('nightly', 7), not {given!r}")
+        raise TypeError(f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}")
     if not app_id:
-        raise ValueError("app_transaction needs a name: it distinguishes your application from others")
+        raise ValueError("app_transaction needs a name, which identifies your application")
     if not 0 <= version < 1 << 63:
-        raise ValueError(f"app_transaction counts from 0 to 2**63 - 1, and {version} is not there")
+        raise ValueError(f"the version of app_transaction must be between 0 and 2**63 - 1, not {version}")
     return app_id, version
 
 
@@ -174,7 +174,7 @@ def to_commit_info(info: Mapping[str, object] | None) -> str | None:
         return None
     # Checked for callers without a type checker.
     if not isinstance(info, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"commit_info is a mapping of names to JSON values, not {type(info).__name__}")
+        raise TypeError(f"commit_info must be a mapping of names to JSON values, not {type(info).__name__}")
     try:
         return json.dumps(dict(info), allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -84,7 +84,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
     isolation, deadline = given.get("isolation"), given.get("deadline")
     # Checked for callers without a type checker.
     if isolation is not None and not isinstance(isolation, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"isolation is the name of a level, not {type(isolation).__name__}")
+        raise TypeError(f"isolation must be the name of a level, not {type(isolation).__name__}")
     return {
         "commit_info": to_commit_info(given.get("commit_info")),
         "app_transaction": to_app_transaction(given.get("app_transaction")),
@@ -100,7 +100,7 @@ def _to_millis(deadline: float | timedelta) -> int:
     """Converts a deadline, given in seconds or as a timedelta, to milliseconds."""
     seconds = cast("object", deadline.total_seconds() if isinstance(deadline, timedelta) else deadline)
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise TypeError(f"deadline is a number of seconds or a timedelta, not {type(deadline).__name__}")
+        raise TypeError(f"deadline must be a number of seconds or a timedelta, not {type(deadline).__name__}")
     if math.isnan(seconds) or seconds < 0:
-        raise ValueError(f"deadline counts from now, and {deadline} lies before it")
+        raise ValueError(f"deadline must be at least 0 seconds, not {deadline}")
     return int(min(seconds * 1000, _MOST_MILLIS))

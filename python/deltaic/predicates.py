@@ -161,7 +161,7 @@ class Expression:
         `discount` LIKE '10!%' ESCAPE '!'
         """
         if len(escape) != 1:
-            raise ValueError(f"the escape of a pattern is one character, not {escape!r}")
+            raise ValueError(f"the escape of a pattern must be one character, not {escape!r}")
         behind = "" if escape == "\\" else f" ESCAPE {literal(escape)}"
         return Expression(f"{_operand(self)} LIKE {_text(pattern)}{behind}")
 
@@ -361,6 +361,6 @@ def _condition(value: object) -> Expression:
     if isinstance(value, bool):
         return Expression(literal(value))
     raise TypeError(
-        f"a condition is combined with another condition, not with {type(value).__name__}: "
+        f"a condition can only be combined with another condition, not with {type(value).__name__}: "
         "put comparisons in parentheses, (col('a') > 1) & (col('b') < 2)"
     )

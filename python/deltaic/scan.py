@@ -169,7 +169,7 @@ class _Batches:
 
     def __next__(self) -> Any:  # Any: pyarrow ships no types
         if self._failed:
-            raise RuntimeError("reading failed or was interrupted before: start the scan again")
+            raise RuntimeError("an earlier read failed or was interrupted: start the scan again")
         try:
             return next(self._batches)
         except StopIteration:

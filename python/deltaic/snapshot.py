@@ -105,7 +105,7 @@ class Snapshot:
             return from_millis(self._rust.timestamp_ms)
         except OverflowError as error:
             raise CorruptLog(
-                f"the commit's time of {self._rust.timestamp_ms} ms is outside the years 1 to 9999",
+                f"the commit's timestamp of {self._rust.timestamp_ms} ms is outside the years 1 to 9999",
                 context={"version": self.version, "field": "timestamp"},
             ) from error
 

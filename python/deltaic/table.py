@@ -88,7 +88,7 @@ class Table:
         max_line_bytes: int = _MAX_LINE_BYTES,
     ) -> None:
         if isinstance(allowed_roots, (str, os.PathLike)):
-            raise TypeError("allowed_roots is a list of places: write allowed_roots=[…]")
+            raise TypeError("allowed_roots must be a list of paths or URIs: write allowed_roots=[…]")
         roots = [place("allowed_roots", root) for root in allowed_roots]
         self._rust = _open(uri, storage_options, allowed_roots=roots, max_line_bytes=max_line_bytes)
         self._newest: _rust.Snapshot | None = None
@@ -169,7 +169,7 @@ class Table:
         # Checked for callers without a type checker.
         if not isinstance(schema, ArrowSchemaExportable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
-                "a schema is anything with __arrow_c_schema__, such as pyarrow.schema(…), "
+                "a schema must have __arrow_c_schema__, such as pyarrow.schema(…), "
                 f"not {type(schema).__name__}{schema_remedy(schema)}"
             )
         made = _open(uri, storage_options).create(
@@ -383,7 +383,7 @@ class Table:
         """
         # Checked for callers without a type checker.
         if progress is not None and not callable(progress):
-            raise TypeError(f"progress is a function of three arguments, not {type(progress).__name__}")
+            raise TypeError(f"progress must be a function of three arguments, not {type(progress).__name__}")
         return from_rust_report(self._rust.check(deep=deep, progress=progress))
 
     def append(

@@ -53,12 +53,12 @@ def to_millis(when: str | datetime, *, round_up: bool = False) -> int:
         moment = when
     else:
         raise TypeError(
-            f"a time is an ISO 8601 text with a zone or an aware datetime, not {type(when).__name__}: "
+            f"a time must be an ISO 8601 string with a zone or an aware datetime, not {type(when).__name__}: "
             "give '2026-11-01T00:00:00Z' or datetime(2026, 11, 1, tzinfo=timezone.utc)"
         )
     if moment.utcoffset() is None:
         raise ValueError(
-            f"the time {when!s} has no zone, so it is not one moment: "
+            f"the time {when!s} has no zone, so it is ambiguous: "
             "add 'Z' or an offset such as '+01:00' to a text, tzinfo=timezone.utc to a datetime"
         )
     millis, rest = divmod(moment - _EPOCH, _MILLISECOND)

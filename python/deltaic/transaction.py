@@ -219,7 +219,7 @@ class Transaction:
         """
         self._ensure_open()
         if isinstance(paths, str):
-            raise TypeError(f"paths is a list of paths: write remove([{paths!r}])")
+            raise TypeError(f"paths must be a list of paths: write remove([{paths!r}])")
         if isinstance(paths, ArrowTable):
             paths = paths.to_arrow()["path"]
         to_pylist = getattr(paths, "to_pylist", None)  # of an Arrow column
@@ -252,7 +252,7 @@ class Transaction:
         # Checked for callers without a type checker.
         if not isinstance(rows, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             expected = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
-            raise TypeError(f"rows is a mapping of paths to positions, {expected}")
+            raise TypeError(f"rows must be a mapping of paths to positions, {expected}")
         named = {text("a path of rows", path): _positions(path, at) for path, at in rows.items()}
         return self._rust.delete_rows(named)
 
@@ -331,11 +331,11 @@ def _positions(path: str, positions: Iterable[int]) -> list[int]:
     # Checked for callers without a type checker.
     if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         expected = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
-        raise TypeError(f"the rows of {path!r} are a list of positions, {expected}")
+        raise TypeError(f"the rows of {path!r} must be a list of positions, {expected}")
     found = [whole_number("a position", position) for position in positions]
     lowest = min(found, default=0)
     if lowest < 0 or max(found, default=0) >= 1 << 63:
         raise ValueError(
-            f"positions count from 0, and {path!r} is given {lowest if lowest < 0 else max(found)}"
+            f"positions must be between 0 and 2**63 - 1; {path!r} has {lowest if lowest < 0 else max(found)}"
         )
     return found

@@ -44,7 +44,7 @@ def to_end(name: str, end: int | str | datetime, *, round_up: bool) -> tuple[int
 
 def _proved(number: int, shown: str, instead: str) -> int:
     if number < 0:
-        raise ValueError(f"versions count from 0, and {shown} is below: {instead}")
+        raise ValueError(f"versions start at 0, not {shown}: {instead}")
     if number > _MOST:
-        raise ValueError(f"versions end at {_MOST}, and {shown} is above")
+        raise ValueError(f"the highest version is {_MOST}, not {shown}")
     return number

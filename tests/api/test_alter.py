@@ -249,7 +249,7 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
         (MoveColumn("id"), ValueError, "is missing"),
         (ChangeType("s", pa.struct([("x", pa.int64())])), ValueError, "primitive types"),
         (MergeSchema(pa.int64()), ValueError, "schema"),
-        (UpgradeProtocol(True, 7), TypeError, "whole number"),
+        (UpgradeProtocol(True, 7), TypeError, "must be an integer"),
         (UpgradeProtocol(9, 7), ValueError, "9"),
         (DropFeature("nothing"), ValueError, "nothing"),
         (ClusterBy("di"), ValueError, "id"),

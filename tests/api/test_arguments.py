@@ -46,7 +46,7 @@ def test_a_bound_below_its_least_is_named(numbers: deltaic.Table, bound: str) ->
     least, call = BOUNDS[bound]
     name = bound.partition(".")[2]
     for value in (least - 1, -(2**70)):
-        with pytest.raises(ValueError, match=re.escape(f"{name} is at least {least}, not {value}")):
+        with pytest.raises(ValueError, match=re.escape(f"{name} must be at least {least}, not {value}")):
             call(numbers, value)
 
 
@@ -54,13 +54,13 @@ def test_a_bound_below_its_least_is_named(numbers: deltaic.Table, bound: str) ->
 @pytest.mark.parametrize("value", ["1", True, 1.0], ids=repr)
 def test_a_bound_that_is_not_a_number_is_named(numbers: deltaic.Table, bound: str, value: object) -> None:
     name = bound.partition(".")[2]
-    with pytest.raises(TypeError, match=f"{name} is a whole number, not {type(value).__name__}"):
+    with pytest.raises(TypeError, match=f"{name} must be an integer, not {type(value).__name__}"):
         BOUNDS[bound][1](numbers, value)
 
 
 @pytest.mark.parametrize("value", ["1", True, 1.0, b"1"], ids=repr)
 def test_a_version_is_a_whole_number(numbers: deltaic.Table, value: Any) -> None:
-    with pytest.raises(TypeError, match=f"version is a whole number, not {type(value).__name__}"):
+    with pytest.raises(TypeError, match=f"version must be an integer, not {type(value).__name__}"):
         numbers.snapshot(version=value)
 
 
@@ -72,7 +72,7 @@ def test_a_version_may_be_a_number_of_another_library(numbers: deltaic.Table) ->
 def test_progress_is_a_function(numbers: deltaic.Table, root: Path) -> None:
     """Raised before any I/O: the log is damaged, yet the error is about the argument."""
     commit_file(root, 0).unlink()
-    with pytest.raises(TypeError, match="progress is a function of three arguments, not int"):
+    with pytest.raises(TypeError, match="progress must be a function of three arguments, not int"):
         numbers.check(progress=5)  # type: ignore[arg-type]
 
 
@@ -91,13 +91,13 @@ def test_a_path_that_is_not_text_is_reported_to_be_none(call: str, tmp_path: Pat
     folder = tmp_path / os.fsdecode(b"SECRET\xff")
     for path in (folder, str(folder)):
         with pytest.raises(
-            ValueError, match=f"{name} is not text: its character {len(str(folder)) - 1} "
+            ValueError, match=f"{name} is not valid UTF-8: character {len(str(folder)) - 1} "
         ) as e:
             PLACES[call](path)
         assert type(e.value) is ValueError
         assert "SECRET" not in str(e.value)
     for wrong in (b"bytes", 5, None):
-        with pytest.raises(TypeError, match=f"{name} is a path or a URI .* not {type(wrong).__name__}"):
+        with pytest.raises(TypeError, match=f"{name} must be a path or URI .* not {type(wrong).__name__}"):
             PLACES[call](wrong)
 
 
@@ -126,48 +126,48 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a property of another type": (
         create(properties={"delta.appendOnly": True}),
         TypeError,
-        """the value of 'delta.appendOnly' in properties is text, not bool: write "true\"""",
+        """the value of 'delta.appendOnly' in properties must be a string, not bool: write "true\"""",
     ),
     "a number of a property": (
         create(properties={"delta.checkpointInterval": 10}),
         TypeError,
-        "the value of 'delta.checkpointInterval' in properties is text, not int: put it in quotes",
+        "the value of 'delta.checkpointInterval' in properties must be a string, not int: put it in quotes",
     ),
-    "properties": (create(properties="x"), TypeError, "properties is a mapping of names to text, not str"),
+    "properties": (create(properties="x"), TypeError, "properties must be a mapping of names to strings, not str"),
     "half a character": (create(properties={"owner": HALF}), ValueError, "properties holds bytes"),
     "constraints of another type": (
         create(constraints={"c": 1}),
         TypeError,
-        "the value of 'c' in constraints is text, not int: put it in quotes",
+        "the value of 'c' in constraints must be a string, not int: put it in quotes",
     ),
     "constraints": (
         create(constraints=["id>0"]),
         TypeError,
-        "constraints is a mapping of names to text, not list",
+        "constraints must be a mapping of names to strings, not list",
     ),
     "partitions of another type": (
         create(partition_by=[1]),
         TypeError,
-        "each of partition_by is text, not int: put it in quotes",
+        "each of partition_by must be a string, not int: put it in quotes",
     ),
-    "no partitions": (create(partition_by=None), TypeError, "partition_by is a list of names, not NoneType"),
+    "no partitions": (create(partition_by=None), TypeError, "partition_by must be a list of names, not NoneType"),
     "one partition": (create(partition_by="id"), TypeError, "write partition_by=['id']"),
-    "clustering": (create(cluster_by={"id": 1}), TypeError, "cluster_by is a list of names, not dict"),
+    "clustering": (create(cluster_by={"id": 1}), TypeError, "cluster_by must be a list of names, not dict"),
     "a list to partition by": (
         create(partition_by=["l"]),
         ValueError,
         "a table cannot be partitioned by l of type array<bigint>",
     ),
-    "name": (create(name=5), TypeError, "name is text, not int: put it in quotes"),
+    "name": (create(name=5), TypeError, "name must be a string, not int: put it in quotes"),
     "half a name": (create(name=HALF), ValueError, "name cannot be encoded as UTF-8"),
-    "description": (create(description=b"x"), TypeError, "description is text, not bytes: put it in quotes"),
-    "if_exists": (create(if_exists=None), TypeError, "if_exists is text, not NoneType"),
+    "description": (create(description=b"x"), TypeError, "description must be a string, not bytes: put it in quotes"),
+    "if_exists": (create(if_exists=None), TypeError, "if_exists must be a string, not NoneType"),
     "if_exists in words": (create(if_exists="maybe"), ValueError, 'if_exists is "maybe"'),
-    "upkeep of create": (create(upkeep="no"), TypeError, "upkeep is True or False, not 'no'"),
+    "upkeep of create": (create(upkeep="no"), TypeError, "upkeep must be True or False, not 'no'"),
     "upkeep of append": (
         lambda table: table.append(ROW, upkeep="no"),  # type: ignore[arg-type]
         TypeError,
-        "upkeep is True or False, not 'no'",
+        "upkeep must be True or False, not 'no'",
     ),
     "a type for a schema": (
         lambda table: deltaic.Table.create(f"{table.uri}new", pa.int64()),
@@ -177,75 +177,75 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "dry_run": (
         lambda table: table.clean_up(dry_run="no"),  # type: ignore[arg-type]
         TypeError,
-        "dry_run is True or False, not 'no'",
+        "dry_run must be True or False, not 'no'",
     ),
     "operation": (
         lambda table: table.transaction(operation=1),  # type: ignore[arg-type]
         TypeError,
-        "operation is text, not int: put it in quotes",
+        "operation must be a string, not int: put it in quotes",
     ),
     "a path to remove": (
         staged(lambda tx: tx.remove([1])),  # type: ignore[list-item]
         TypeError,
-        "each of paths is text, not int: put it in quotes",
+        "each of paths must be a string, not int: put it in quotes",
     ),
     "paths to remove": (
         staged(lambda tx: tx.remove(1)),  # type: ignore[arg-type]
         TypeError,
-        "paths is a list of paths, not int",
+        "paths must be a list of paths, not int",
     ),
     "data_change": (
         staged(lambda tx: tx.remove([], data_change=0)),  # type: ignore[arg-type]
         TypeError,
-        "data_change is True or False, not 0",
+        "data_change must be True or False, not 0",
     ),
     "rows": (
         staged(lambda tx: tx.delete_rows(["x"])),  # type: ignore[arg-type]
         TypeError,
-        "rows is a mapping of paths to positions, not list: write delete_rows({path: [0, 7]})",
+        "rows must be a mapping of paths to positions, not list: write delete_rows({path: [0, 7]})",
     ),
     "positions": (
         staged(lambda tx: tx.delete_rows({"p": 0})),  # type: ignore[dict-item]
         TypeError,
-        "the rows of 'p' are a list of positions, not int: write delete_rows({'p': [0, 7]})",
+        "the rows of 'p' must be a list of positions, not int: write delete_rows({'p': [0, 7]})",
     ),
     "a path of rows": (
         staged(lambda tx: tx.delete_rows({1: [0]})),  # type: ignore[dict-item]
         TypeError,
-        "a path of rows is text, not int",
+        "a path of rows must be a string, not int",
     ),
     "an application": (
         staged(lambda tx: tx.read_app(1)),  # type: ignore[arg-type]
         TypeError,
-        "app_id is text, not int",
+        "app_id must be a string, not int",
     ),
     "no file": (staged(lambda tx: tx.add([{}])), ValueError, "a file to add has no 'path': each needs path"),
     "a file of another type": (
         staged(lambda tx: tx.add(["a.parquet"])),  # type: ignore[list-item]
         TypeError,
-        "a file is a mapping of its path, size and so on, not str",
+        "a file must be a mapping of its path, size and so on, not str",
     ),
     "one file": (
         staged(lambda tx: tx.add({"path": "a"})),  # type: ignore[dict-item]
         TypeError,
-        "files is a list of mappings, one a file, not dict",
+        "files must be a list of mappings, one for each file, not dict",
     ),
     "files": (
         staged(lambda tx: tx.add(5)),  # type: ignore[arg-type]
         TypeError,
-        "files is a list of mappings, one a file, not int",
+        "files must be a list of mappings, one for each file, not int",
     ),
     "a file without its size": (given(size=...), ValueError, "the file 'a.parquet' has no 'size'"),
     "a file without its time": (given(modification_time=None), ValueError, "has no 'modification_time'"),
     "a file with more": (given(siez=1), ValueError, "the file 'a.parquet' has 'siez', which is not one of"),
-    "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' is a whole number"),
+    "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' must be an integer"),
     "a size of many bits": (given(size=2**63), ValueError, "'size' of the file 'a.parquet' cannot be"),
-    "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' is text, not dict"),
+    "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' must be a string, not dict"),
     "a change of data": (given(data_change=1), TypeError, "'data_change' of the file 'a.parquet' is True or"),
     "partition values": (
         given(partition_values=["x"]),
         TypeError,
-        "'partition_values' of the file 'a.parquet' is a mapping of columns to values, not list",
+        "'partition_values' of the file 'a.parquet' must be a mapping of columns to values, not list",
     ),
     "a path that leads out": (
         given(path="../x"),
@@ -266,12 +266,12 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a property to set": (
         lambda table: table.alter(deltaic.alter.SetProperties({"delta.appendOnly": True})),  # type: ignore[dict-item]
         TypeError,
-        """the value of 'delta.appendOnly' in values of SetProperties is text, not bool: write "true\"""",
+        """the value of 'delta.appendOnly' in values of SetProperties must be a string, not bool: write "true\"""",
     ),
     "properties to set": (
         staged(lambda tx: tx.set_properties(None)),  # type: ignore[arg-type]
         TypeError,
-        "values of SetProperties is a mapping of names to text, not NoneType",
+        "values of SetProperties must be a mapping of names to strings, not NoneType",
     ),
     "a default": (
         lambda table: table.alter(deltaic.alter.SetDefault("id", "foo(")),

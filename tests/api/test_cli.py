@@ -319,8 +319,8 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["head", "t", "-n", "many"], "argument -n/--limit: expected a number, not 'many'"),
         (["history", "t", "--limit", "1.5"], "argument --limit: expected a number, not '1.5'"),
-        (["show", "t", "--version", "-3"], "argument --version: -3 is below 0"),
-        (["changes", "t", "--from", "-3"], "argument --from: -3 is below 0"),
+        (["show", "t", "--version", "-3"], "argument --version: must be at least 0, not -3"),
+        (["changes", "t", "--from", "-3"], "argument --from: must be at least 0, not -3"),
     ],
 )
 def test_invalid_counts_are_named(

@@ -98,7 +98,7 @@ def test_another_root_must_be_allowed(tmp_path: Path) -> None:
     commit.write_text(commit.read_text().replace(parquet.name, parquet.as_uri()))
     refused = run("head", clone)
     assert refused.returncode == 1
-    assert "allowed_roots" in refused.stderr
+    assert "--allowed-root" in refused.stderr
     other = run("head", clone, "--allowed-root", tmp_path / "nothing")
     assert other.returncode == 1
     allowed = run(

@@ -279,7 +279,7 @@ def test_ranges_that_are_none(table: HandmadeTable) -> None:
     with pytest.raises(ValueError, match="greater than the last"):
         handle.changes(2, 1)
     for wrong in (-1, 2**63):
-        with pytest.raises(ValueError, match=r"below|above"):
+        with pytest.raises(ValueError, match=r"versions start at 0|the highest version is"):
             handle.changes(wrong)
     with pytest.raises(TypeError, match="start"):
         handle.changes(1.5)  # pyright: ignore[reportArgumentType]

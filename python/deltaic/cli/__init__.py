@@ -7,6 +7,7 @@ warnings and with 4 for damage; ``probe`` with 1 if commits are not safe.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -19,6 +20,16 @@ __all__ = ["main"]
 
 _FAILED = 1
 _INTERRUPTED = 130
+
+# Arguments of the Python API that hints name, and what the command line calls them.
+_OPTIONS = {
+    "infer=True": "--infer",
+    "allowed_roots": "--allowed-root",
+    "max_line_bytes": "--max-line-bytes",
+    "limit=": "--limit",
+    "table.check()": "deltaic check PATH",
+}
+_ARGUMENTS = re.compile(rf"(?<!\S)({'|'.join(map(re.escape, _OPTIONS))})(?=[\s,;:.]|$)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,8 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _with_cli_options(text: str) -> str:
-    """Replaces Python's arguments in an error's text with the options of the command line."""
-    return text.replace("infer=True", "--infer")
+    """Replaces Python's arguments in an error's text with the options of the command line.
+
+    >>> _with_cli_options("run table.check(); infer=True computes them, limit=3/part is a path")
+    'run deltaic check PATH; --infer computes them, limit=3/part is a path'
+    """
+    return _ARGUMENTS.sub(lambda found: _OPTIONS[found.group()], text)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

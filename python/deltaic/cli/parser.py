@@ -76,7 +76,7 @@ def build_parser() -> argparse.ArgumentParser:
         sub.add_argument("--columns", metavar="A,B", help="only these columns, separated by commas")
     check = command("check", run_check, "what is wrong with the table, what it means and what to do")
     check.add_argument("--deep", action="store_true", help="look at the data files too")
-    command("probe", run_probe, "whether commits are safe at a place; tables there are left alone")
+    command("probe", run_probe, "whether commits are safe at a location; changes no table")
     for sub in (show, history, files, head, count, changes, check):
         sub.add_argument(
             "--allowed-root",
@@ -84,7 +84,13 @@ def build_parser() -> argparse.ArgumentParser:
             action="append",
             default=[],
             metavar="ROOT",
-            help="another place that the log may name files in; may be repeated",
+            help="a folder outside of the table that the log may name files in; may be repeated",
+        )
+        sub.add_argument(
+            "--max-line-bytes",
+            type=_count,
+            metavar="N",
+            help="the size of the longest line of the log that is read (default: 256 MiB)",
         )
     for sub in (files, head, count):
         sub.add_argument("--where", metavar="SQL", help="a predicate, such as \"day >= DATE '2026-11-01'\"")
@@ -111,7 +117,7 @@ def _count(text: str) -> int:
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, not {text!r}") from None
     if number < 0:
-        raise argparse.ArgumentTypeError(f"{number} is below 0")
+        raise argparse.ArgumentTypeError(f"must be at least 0, not {number}")
     return number
 
 

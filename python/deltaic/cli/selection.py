@@ -12,7 +12,10 @@ __all__ = ["open_snapshot", "open_table", "selected_columns"]
 def open_table(options: argparse.Namespace) -> deltaic.Table:
     """Returns the table of the path."""
     return deltaic.Table(
-        options.path, storage_options=options.storage_options or None, allowed_roots=options.allowed_roots
+        options.path,
+        storage_options=options.storage_options or None,
+        allowed_roots=options.allowed_roots,
+        **({} if options.max_line_bytes is None else {"max_line_bytes": options.max_line_bytes}),
     )
 
 

@@ -54,7 +54,7 @@ def to_sql(predicate: Predicate | None, schema: Schema) -> str | None:
     raise UnsupportedExpression(
         f"the {library_of(predicate)} expression has no exact translation: {translation.rest[0]}",
         context={"expression": str(predicate)},
-        hint="write that part as SQL text or with deltaic.col(…), or filter the rows afterwards",
+        hint="write it as SQL text or with deltaic.col(…), or filter the rows afterwards",
     )
 
 
@@ -76,6 +76,6 @@ def _translated(predicate: object, schema: Schema) -> Translation:
 
         return translate_polars(predicate, schema)
     raise TypeError(
-        f"a predicate is SQL text, an expression of deltaic.col(…), or one of pyarrow or polars, "
+        f"a predicate must be SQL text, an expression of deltaic.col(…), or one of pyarrow or polars, "
         f"not {type(predicate).__name__}: write \"amount > 9.5\" or deltaic.col('amount') > 9.5"
     )

@@ -41,7 +41,7 @@ class Parts:
             self._batch: Any = import_module("pyarrow.ipc").open_file(data).get_batch(0)
             self._entries = list(_metadata_in_order(self._batch.schema))
         except (AttributeError, NotImplementedError, TypeError, self._pyarrow.ArrowException) as error:
-            raise ValueError(f"the expression cannot be taken apart: {error}") from error
+            raise ValueError(f"the expression cannot be parsed: {error}") from error
         self._whole = expression
         self.columns: set[str] = set()
         """The names of the top-level columns that it uses."""

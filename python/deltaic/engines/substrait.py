@@ -152,7 +152,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value & (2**64 - 1), at
-    raise ValueError("a number has too many bytes")
+    raise ValueError("an integer has too many bytes")
 
 
 def _signed(value: int) -> int:

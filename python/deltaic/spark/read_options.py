@@ -92,7 +92,7 @@ class ReadOptions:
         version = as_version("versionAsOf", given["versionAsOf"]) if "versionAsOf" in given else None
         timestamp = instant("timestampAsOf", given["timestampAsOf"]) if "timestampAsOf" in given else None
         if version is not None and timestamp is not None:
-            raise ValueError("versionAsOf and timestampAsOf exclude each other: give one")
+            raise ValueError("versionAsOf and timestampAsOf exclude each other: pass one")
         if suffix := _time_travel_of(path, store):
             if version is not None or timestamp is not None:
                 requested = "versionAsOf" if version is not None else "timestampAsOf"
@@ -121,7 +121,7 @@ class ReadOptions:
             return
         if self.version is not None or self.timestamp is not None:
             raise ValueError(
-                "a change feed has no one version: give startingVersion and endingVersion instead of "
+                "a change feed has no single version: pass startingVersion and endingVersion instead of "
                 "versionAsOf, timestampAsOf or a version in the path"
             )
         if self.row_ids:
@@ -207,7 +207,7 @@ def _sorted_out(options: Mapping[str, object]) -> tuple[dict[str, object], dict[
         if value is None:
             continue
         if name.lower() == "paths":
-            raise ValueError("one path is read at a time: load each table and unite the DataFrames")
+            raise ValueError("only one path can be loaded: load each table and union the DataFrames")
         if name.lower() in known:
             given[known[name.lower()]] = value
         else:
@@ -224,12 +224,12 @@ def _refuse_a_streams(others: Mapping[str, object]) -> None:
 def _changes(given: Mapping[str, object], instant: Instant, *, streaming: bool) -> ChangeRange | None:
     flags = [as_flag(name, given[name]) for name in ("readChangeFeed", "readChangeData") if name in given]
     if len(set(flags)) > 1:
-        raise ValueError("readChangeFeed and readChangeData are one option, and say two things")
+        raise ValueError("readChangeFeed and readChangeData are the same option, but their values differ")
     bounds = [name for name in given if name.startswith(("starting", "ending"))]
     if not any(flags):
         ends = [name for name in bounds if name.startswith("ending") or not streaming]
         if ends:
-            raise ValueError(f"{ends[0]} is an option of a change feed: add option('readChangeFeed', True)")
+            raise ValueError(f"{ends[0]} applies to a change feed: add option('readChangeFeed', True)")
         return None
     start = _bound("starting", given, instant, streaming=streaming)
     if start is None and not streaming:
@@ -251,7 +251,7 @@ def _bound(
     if str(given[version]).lower() == "latest":
         if streaming:
             return "latest"
-        raise ValueError(f"{version} 'latest' is for a stream's start: give a version (0, 1, 2 …)")
+        raise ValueError(f"{version} 'latest' is only for the start of a stream: pass a version (0, 1, 2 …)")
     return as_version(version, given[version])
 
 

@@ -167,7 +167,7 @@ def _sql(condition: Predicate, schema: Schema | None) -> str | None:
     if isinstance(condition, (str, Expression)):
         return condition if isinstance(condition, str) else condition.sql
     raise UnsupportedExpression(
-        "with Spark Connect a condition is SQL text or an expression of deltaic.col(…)",
+        "with Spark Connect a condition must be SQL text or an expression of deltaic.col(…)",
         context={"expression": str(condition)},
     )
 

@@ -95,7 +95,7 @@ def ignores_file_list(spark: SparkSession) -> str | None:
     """Returns why a session does not read the file list of a native scan, according to its settings."""
     if str(spark.conf.get(_IGNORES_LOGS, "false")).lower() == "false":
         return None
-    return f"this Spark session does not take the list of files of a native scan while {_IGNORES_LOGS} is set"
+    return f"this Spark session does not accept the list of files of a native scan while {_IGNORES_LOGS} is set"
 
 
 class _Assembly:
@@ -235,7 +235,7 @@ def _root_of_the_log(frame: DataFrame) -> str:
     index: str = location.getClass().getSimpleName()
     if index != "MetadataLogFileIndex":
         raise UnsupportedFeature(
-            f"this Spark session does not take the list of files of a native scan (it made a {index})",
+            f"this Spark session does not accept the list of files of a native scan (it made a {index})",
             hint=f"set {_IGNORES_LOGS} to false",
         )
     return location.rootPaths().mkString(",")

@@ -87,7 +87,7 @@ class TableReader(DataSourceReader):
             raise InvalidPredicate(
                 "the predicate may name a time without a zone, and a data source does not know the session's",
                 context={"predicate": requested},
-                hint="filter the DataFrame by where(…), or say option('timeZone', 'UTC') if it is UTC's",
+                hint="filter the DataFrame by where(…), or pass option('timeZone', 'UTC') if it is in UTC",
             )
         predicate = " AND ".join(f"({each}\n)" for each in (requested, *filters) if each)
         ids = (ROW_ID, ROW_COMMIT_VERSION) if options.row_ids else ()

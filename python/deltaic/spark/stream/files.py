@@ -73,7 +73,7 @@ class StreamFiles:
         version = int(requested)
         if version > newest:
             raise VersionNotFound(
-                f"the stream is to start at version {version}, and the table is at {newest}",
+                f"startingVersion is {version}, but the newest version is {newest}",
                 context={"path": self._table.uri, "version": version, "newest": newest},
                 hint=f"give a startingVersion up to {newest}, or '{LATEST}'",
             )
@@ -123,7 +123,7 @@ class StreamFiles:
             start = end.beginning
         if end.is_before(start):
             raise VersionNotFound(
-                f"the stream is to go back from version {start.version} to {end.version}",
+                f"the requested offset is before the previous one: version {end.version} after {start.version}",
                 context={"path": self._table.uri, "version": end.version},
                 hint="start with a new checkpointLocation",
             )
@@ -136,8 +136,8 @@ class StreamFiles:
             until = end.index if step.version == end.version else len(step.files)
             if until > len(step.files):
                 raise VersionNotFound(
-                    f"the stream has read {until} files of version {step.version}, and there are "
-                    f"{len(step.files)} by now",
+                    f"the stream read {until} files of version {step.version}, but the version now has "
+                    f"{len(step.files)}",
                     context={"path": self._table.uri, "version": step.version},
                     hint="the log was changed since the stream read it: start with a new checkpointLocation",
                 )
@@ -159,7 +159,7 @@ class StreamFiles:
         """
         if place.table_id != (found := self._table_id(self._newest)):
             raise TableNotFound(
-                f"another table has taken the place of the one that the stream read: "
+                f"the table was replaced since the stream read it: "
                 f"the id of {self._table.uri} is {found}, and was {place.table_id}",
                 context={"path": self._table.uri},
                 hint="start with a new checkpointLocation",
@@ -168,10 +168,10 @@ class StreamFiles:
             self._newest = self._newest.refresh()
             if place.version > self._newest.version + 1:
                 raise VersionNotFound(
-                    f"the stream has read up to version {place.version - 1}, and the table is at "
-                    f"{self._newest.version} by now",
+                    f"the stream read up to version {place.version - 1}, but the newest version is now "
+                    f"{self._newest.version}",
                     context={"path": self._table.uri, "version": place.version - 1},
-                    hint="commits were taken out of the log: start with a new checkpointLocation",
+                    hint="commits were deleted from the log: start with a new checkpointLocation",
                 )
 
     @staticmethod

@@ -84,7 +84,7 @@ class StreamOptions:
                 found[name] = value
             elif (not_yet := _NOT_YET.get(key.lower())) is not None:
                 raise UnsupportedFeature(
-                    f"a stream does not take the option {not_yet} yet",
+                    f"a stream does not support the option {not_yet} yet",
                     context={"feature": not_yet},
                     hint="leave it out",
                 )
@@ -127,7 +127,7 @@ def _starting_version(text: str | None) -> int | str | None:
         return LATEST
     version = _whole_number("startingVersion", text, f"a version, or '{LATEST}'")
     if version < 0:
-        raise ValueError(f"startingVersion counts from 0, and {version} is below")
+        raise ValueError(f"startingVersion must be at least 0, not {version}")
     return version
 
 
@@ -156,7 +156,7 @@ def _size(found: Mapping[str, str], name: str) -> int | None:
         return None
     match = _SIZE.fullmatch(text.strip().lower())
     if match is None or match[2] not in _UNITS:
-        raise ValueError(f"{name} is a number of bytes, such as 1048576 or 10m, not {text!r}")
+        raise ValueError(f"{name} must be a number of bytes, such as 1048576 or 10m, not {text!r}")
     size = int(match[1]) * 1024 ** _UNITS[match[2]]
     if size < 1:
         raise ValueError(f"{name} must be at least 1, not {size}")

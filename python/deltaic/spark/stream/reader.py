@@ -122,7 +122,7 @@ class DeltaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Returns the rows of one partition, as `pyarrow.RecordBatch`."""
         if not isinstance(partition, StreamPartition):
-            raise TypeError(f"a part of a stream is a StreamPartition, not {type(partition).__name__}")
+            raise TypeError(f"a stream partition must be a StreamPartition, not {type(partition).__name__}")
         with readable_errors():
             yield from rows(partition.files, arrow_schema(self._schema))
 

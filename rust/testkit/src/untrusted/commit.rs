@@ -236,7 +236,7 @@ fn number(batch: &RecordBatch, name: &str, row: usize) -> Option<i64> {
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// Decodes with the single-line reader, which is too simple to be wrong about lines.
+/// Decodes each line with the single-line reader, the reference implementation.
 fn read_line_by_line(bytes: &[u8]) -> (Vec<Decoded>, Vec<Decoded>) {
     let (mut adds, mut removes) = (Vec::new(), Vec::new());
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -89,7 +89,7 @@ struct Stamped {
 
 /// The transaction that committed a version.
 enum CommittedBy {
-    /// This one.
+    /// This version.
     Ours,
     /// Another one.
     Another(Box<WinningCommit>),
