@@ -233,7 +233,7 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
     [
         ("AddColumn", TypeError, "deltaic.alter"),
         (AddColumn, TypeError, "deltaic.alter"),
-        (SetProperties({"k": 1}), TypeError, "text"),  # type: ignore[dict-item]
+        (SetProperties({"k": 1}), TypeError, "must be a string"),  # type: ignore[dict-item]
         (SetProperties("k"), TypeError, "mapping"),  # type: ignore[arg-type]
         (UnsetProperties("k"), TypeError, "names=["),
         (UnsetProperties(["k"], if_absent="maybe"), ValueError, "ignore"),  # type: ignore[arg-type]

@@ -134,7 +134,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
         "the value of 'delta.checkpointInterval' in properties must be a string, not int: put it in quotes",
     ),
     "properties": (create(properties="x"), TypeError, "properties must be a mapping of names to strings, not str"),
-    "half a character": (create(properties={"owner": HALF}), ValueError, "properties holds bytes"),
+    "half a character": (create(properties={"owner": HALF}), ValueError, "properties contains bytes"),
     "constraints of another type": (
         create(constraints={"c": 1}),
         TypeError,
@@ -241,7 +241,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' must be an integer"),
     "a size of many bits": (given(size=2**63), ValueError, "'size' of the file 'a.parquet' cannot be"),
     "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' must be a string, not dict"),
-    "a change of data": (given(data_change=1), TypeError, "'data_change' of the file 'a.parquet' is True or"),
+    "a change of data": (given(data_change=1), TypeError, "'data_change' of the file 'a.parquet' must be True or"),
     "partition values": (
         given(partition_values=["x"]),
         TypeError,

@@ -423,7 +423,7 @@ def test_files_of_another_engine(root: Path) -> None:
         ({"partition_values": {}}, ValueError, "no value for the partition column 'day'|column \"day\""),
         ({"partition_values": {"day": "x"}}, ValueError, "cannot be added"),
         ({"partition_values": {"day": "1", "id": "2"}}, ValueError, "not a partition column"),
-        ({"partition_values": {"day": 1.5}}, TypeError, "as text"),
+        ({"partition_values": {"day": 1.5}}, TypeError, "as a string"),
         ({"stats": "3"}, ValueError, "JSON object"),
         ({"stats": '{"numRecords":-1}'}, ValueError, "number of rows"),
         ({"siez": 1}, ValueError, "siez"),
@@ -520,8 +520,8 @@ def test_rows_in_other_files_are_not_change_of_data(root: Path) -> None:
 @pytest.mark.parametrize(
     ("ending", "told"),
     [
-        (KeyboardInterrupt(), "whether it is committed is not known"),
-        (deltaic.CommitUnknown("no answer"), "whether it is committed is not known"),
+        (KeyboardInterrupt(), "whether it is committed is unknown"),
+        (deltaic.CommitUnknown("no answer"), "whether it is committed is unknown"),
         (deltaic.StorageError("no"), "nothing committed"),
     ],
 )

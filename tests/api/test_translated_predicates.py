@@ -364,7 +364,7 @@ def test_files_take_them_too(snapshot: deltaic.Snapshot) -> None:
 
 def test_another_object_is_not_a_predicate(snapshot: deltaic.Snapshot) -> None:
     for wrong in (5, ["p = 1"], pl.Series([True]), pa.scalar(True)):
-        with pytest.raises(TypeError, match="a predicate is SQL text, an expression of"):
+        with pytest.raises(TypeError, match="a predicate must be SQL text, an expression of"):
             snapshot.scan(predicate=wrong)  # type: ignore[arg-type]
 
 
