@@ -70,7 +70,7 @@ DESCRIPTORS = [
             ("whose text lacks a character", "a multiple of 5", TEXT[:-1]),
             ("whose text has a space", "byte 0", " " + TEXT[1:]),
             ("whose text has a quote", "byte 44", TEXT[:-1] + '"'),
-            ("whose text has a letter that is not a digit", "5 characters", "é" + TEXT[1:]),
+            ("whose text has a letter that is not a digit", "multiple of 5", "é" + TEXT[1:]),
             ("whose digits are more than 32 bits", "32 bits", "#####" + TEXT[5:]),
             ("whose text is empty", "0 bytes", ""),
             ("whose text has more than it takes", "40 bytes", TEXT + "00000"),

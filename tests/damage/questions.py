@@ -16,7 +16,7 @@ QUESTIONS = [
     question(
         "a version after the last", broken.travelled(version=2), deltaic.VersionNotFound, version=2, **KEPT
     ),
-    question("a version past 64 bits", broken.travelled(version=2**63), ValueError, "above"),
+    question("a version past 64 bits", broken.travelled(version=2**63), ValueError, "the highest version"),
     question("a negative version", broken.travelled(version=-1), ValueError, "start at 0"),
     question(
         "a far version", broken.travelled(version=2**62), deltaic.VersionNotFound, version=2**62, **KEPT

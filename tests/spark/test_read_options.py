@@ -122,16 +122,16 @@ def test_a_change_feed() -> None:
             {"versionAsOf": 1, "timestampAsOf": "2026-11-01T00:00:00Z"},
             "versionAsOf and timestampAsOf exclude",
         ),
-        ({"startingVersion": 1}, "startingVersion is an option of a change feed"),
-        ({"endingTimestamp": "2026-11-01T00:00:00Z"}, "endingTimestamp is an option of a change feed"),
-        ({"readChangeFeed": "false", "startingVersion": 1}, "startingVersion is an option of a change feed"),
+        ({"startingVersion": 1}, "startingVersion applies to a change feed"),
+        ({"endingTimestamp": "2026-11-01T00:00:00Z"}, "endingTimestamp applies to a change feed"),
+        ({"readChangeFeed": "false", "startingVersion": 1}, "startingVersion applies to a change feed"),
         ({"readChangeFeed": True}, "readChangeFeed needs a start"),
         ({**FEED, "startingTimestamp": "2026-11-01T00:00:00Z"}, "startingVersion and startingTimestamp"),
         ({**FEED, "endingVersion": 1, "endingTimestamp": "2026-11-01T00:00:00Z"}, "endingVersion and ending"),
-        ({**FEED, "readChangeData": "false"}, "say two things"),
-        ({**FEED, "startingVersion": "latest"}, "for a stream's start"),
-        ({**FEED, "versionAsOf": 1}, "a change feed has no one version"),
-        ({**FEED, "path": "/data/t@v1"}, "a change feed has no one version"),
+        ({**FEED, "readChangeData": "false"}, "are the same option"),
+        ({**FEED, "startingVersion": "latest"}, "for the start of a stream"),
+        ({**FEED, "versionAsOf": 1}, "a change feed has no single version"),
+        ({**FEED, "path": "/data/t@v1"}, "a change feed has no single version"),
         ({**FEED, "rowIds": True}, "readChangeFeed and rowIds"),
         ({**FEED, "fileModificationTime": True}, "readChangeFeed and fileModificationTime"),
         ({**FEED, "predicate": "id > 1"}, "readChangeFeed and predicate"),
@@ -139,7 +139,7 @@ def test_a_change_feed() -> None:
         ({"rowIds": "1"}, "rowIds must be true or false"),
         ({"path": None}, "no path was given"),
         ({"path": ""}, "no path was given"),
-        ({"paths": '["a","b"]'}, "one path is read at a time"),
+        ({"paths": '["a","b"]'}, "only one path can be loaded"),
         ({"path": "/data/t@v1", "versionAsOf": 1}, "so does versionAsOf"),
         ({"path": "/data/t@v1", "timestampAsOf": "2026-11-01T00:00:00Z"}, "so does timestampAsOf"),
         ({"maxFilesPerTrigger": 1}, "'maxFilesPerTrigger' is for a stream"),
@@ -154,7 +154,7 @@ def test_options_of_streams_only() -> None:
     assert parse({"maxFilesPerTrigger": 1, "startingVersion": 3}, streaming=True) == ReadOptions("/data/t")
     feed = parse({"readChangeFeed": True, "startingVersion": "latest"}, streaming=True)
     assert feed.changes == ChangeRange("latest", None)
-    with pytest.raises(ValueError, match="endingVersion is an option of a change feed"):
+    with pytest.raises(ValueError, match="endingVersion applies to a change feed"):
         parse({"endingVersion": 3}, streaming=True)
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_option_names_the_nearest(path: str, name: str, meant: str) -
 
 
 def test_an_unknown_option_like_none() -> None:
-    with pytest.raises(ValueError, match=r"'mergeSchema'.*versionAsOf, timestampAsOf.*the storage option"):
+    with pytest.raises(ValueError, match=r"'mergeSchema'.*versionAsOf, timestampAsOf.*unknown storage option"):
         parse({"mergeSchema": "true"})
     with pytest.raises(ValueError, match='did you mean "aws_region"'):
         parse({"path": "s3://bucket/t", "aws_regin": "x"})

@@ -145,5 +145,5 @@ def test_in_a_session_that_ignores_the_list_of_files_the_data_source_reads(
     rows = ds.read(spark).load(everything).count()
     with settings({"spark.sql.streaming.fileStreamSink.ignoreMetadata": "true"}):
         frame = ds.read(spark).load(everything)
-        assert "data source: this Spark session does not take the list of files" in ds.explain(frame)
+        assert "data source: this Spark session does not accept the list of files" in ds.explain(frame)
         assert len(frame.collect()) == rows > 0

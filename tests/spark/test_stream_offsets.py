@@ -200,7 +200,7 @@ def test_the_start_by_version_and_time(tmp_path: Path) -> None:
         began(startingTimestamp="2026-11-02T00:00:00Z")
     with pytest.raises(ValueError, match="no time zone"):
         began(startingTimestamp="2026-11-01 10:00:00")
-    with pytest.raises(deltaic.VersionNotFound, match="at version 9"):
+    with pytest.raises(deltaic.VersionNotFound, match="startingVersion is 9"):
         began(startingVersion="9")
 
 

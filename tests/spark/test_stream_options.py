@@ -40,7 +40,7 @@ def test_versions_of_one_batch_are_delivered_together_or_later() -> None:
         ({"maxFilesPerTrigger": "0"}, "at least 1"),
         ({"maxFilesPerTrigger": "few"}, "whole number"),
         ({"maxBytesPerTrigger": "10 apples"}, "number of bytes"),
-        ({"startingVersion": "-1"}, "counts from 0"),
+        ({"startingVersion": "-1"}, "must be at least 0"),
         ({"startingVersion": "newest"}, "'latest'"),
         ({"startingVersion": "1", "startingTimestamp": "2026-11-01T00:00:00Z"}, "not both"),
         ({"ignoreDeletes": "yes"}, "true or false"),
