@@ -114,7 +114,9 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
     except TypeError:
         path = value
     if not isinstance(path, str):
-        raise TypeError(f"{name} must be a path or URI as a string or pathlib.Path, not {type(path).__name__}")
+        raise TypeError(
+            f"{name} must be a path or URI as a string or pathlib.Path, not {type(path).__name__}"
+        )
     try:
         path.encode()
     except UnicodeEncodeError as error:
@@ -146,7 +148,9 @@ def options(name: str, value: object) -> dict[str, str]:
             raise TypeError(f"a name in {name} must be a string, not {type(key).__name__}")
         if not isinstance(setting, str):
             write = f'write "{str(setting).lower()}"' if isinstance(setting, bool) else "put it in quotes"
-            raise TypeError(f"the value of {key!r} in {name} must be a string, not {type(setting).__name__}: {write}")
+            raise TypeError(
+                f"the value of {key!r} in {name} must be a string, not {type(setting).__name__}: {write}"
+            )
         if not (_is_text(key) and _is_text(setting)):
             raise ValueError(f"{name} contains bytes that are not UTF-8, in the name or the value of {key!a}")
         found[key] = setting

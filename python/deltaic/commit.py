@@ -153,10 +153,14 @@ def to_app_transaction(given: tuple[str, int] | None) -> tuple[str, int] | None:
         return None
     # Checked for callers without a type checker.
     if not isinstance(given, tuple) or len(given) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}")
+        raise TypeError(
+            f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}"
+        )
     app_id, version = given
     if not isinstance(app_id, str) or not isinstance(version, int) or isinstance(version, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}")
+        raise TypeError(
+            f"app_transaction must be a name and a version, such as ('nightly', 7), not {given!r}"
+        )
     if not app_id:
         raise ValueError("app_transaction needs a name, which identifies your application")
     if not 0 <= version < 1 << 63:

@@ -133,7 +133,11 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
         TypeError,
         "the value of 'delta.checkpointInterval' in properties must be a string, not int: put it in quotes",
     ),
-    "properties": (create(properties="x"), TypeError, "properties must be a mapping of names to strings, not str"),
+    "properties": (
+        create(properties="x"),
+        TypeError,
+        "properties must be a mapping of names to strings, not str",
+    ),
     "half a character": (create(properties={"owner": HALF}), ValueError, "properties contains bytes"),
     "constraints of another type": (
         create(constraints={"c": 1}),
@@ -150,7 +154,11 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
         TypeError,
         "each of partition_by must be a string, not int: put it in quotes",
     ),
-    "no partitions": (create(partition_by=None), TypeError, "partition_by must be a list of names, not NoneType"),
+    "no partitions": (
+        create(partition_by=None),
+        TypeError,
+        "partition_by must be a list of names, not NoneType",
+    ),
     "one partition": (create(partition_by="id"), TypeError, "write partition_by=['id']"),
     "clustering": (create(cluster_by={"id": 1}), TypeError, "cluster_by must be a list of names, not dict"),
     "a list to partition by": (
@@ -160,7 +168,11 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     ),
     "name": (create(name=5), TypeError, "name must be a string, not int: put it in quotes"),
     "half a name": (create(name=HALF), ValueError, "name cannot be encoded as UTF-8"),
-    "description": (create(description=b"x"), TypeError, "description must be a string, not bytes: put it in quotes"),
+    "description": (
+        create(description=b"x"),
+        TypeError,
+        "description must be a string, not bytes: put it in quotes",
+    ),
     "if_exists": (create(if_exists=None), TypeError, "if_exists must be a string, not NoneType"),
     "if_exists in words": (create(if_exists="maybe"), ValueError, 'if_exists is "maybe"'),
     "upkeep of create": (create(upkeep="no"), TypeError, "upkeep must be True or False, not 'no'"),
@@ -241,7 +253,11 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a size in text": (given(size="1"), TypeError, "'size' of the file 'a.parquet' must be an integer"),
     "a size of many bits": (given(size=2**63), ValueError, "'size' of the file 'a.parquet' cannot be"),
     "statistics": (given(stats={}), TypeError, "'stats' of the file 'a.parquet' must be a string, not dict"),
-    "a change of data": (given(data_change=1), TypeError, "'data_change' of the file 'a.parquet' must be True or"),
+    "a change of data": (
+        given(data_change=1),
+        TypeError,
+        "'data_change' of the file 'a.parquet' must be True or",
+    ),
     "partition values": (
         given(partition_values=["x"]),
         TypeError,
@@ -266,7 +282,8 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a property to set": (
         lambda table: table.alter(deltaic.alter.SetProperties({"delta.appendOnly": True})),  # type: ignore[dict-item]
         TypeError,
-        """the value of 'delta.appendOnly' in values of SetProperties must be a string, not bool: write "true\"""",
+        "the value of 'delta.appendOnly' in values of SetProperties must be a string, not bool: "
+        'write "true"',
     ),
     "properties to set": (
         staged(lambda tx: tx.set_properties(None)),  # type: ignore[arg-type]

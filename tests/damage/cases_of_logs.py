@@ -186,7 +186,7 @@ PROTOCOL = [
         timed([{"commitInfo": {"inCommitTimestamp": "x"}}]),
         broken.asked_for_history,
         deltaic.CorruptLog,
-        ('is not an integer',),
+        ("is not an integer",),
         {"version": 3, "path": f"_delta_log/{3:020}.json", "field": "commitInfo.inCommitTimestamp"},
     ),
     line_case("metaData of nothing", '{"metaData":{}}', field="metaData"),

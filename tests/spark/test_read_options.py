@@ -169,7 +169,9 @@ def test_an_unknown_option_names_the_nearest(path: str, name: str, meant: str) -
 
 
 def test_an_unknown_option_like_none() -> None:
-    with pytest.raises(ValueError, match=r"'mergeSchema'.*versionAsOf, timestampAsOf.*unknown storage option"):
+    with pytest.raises(
+        ValueError, match=r"'mergeSchema'.*versionAsOf, timestampAsOf.*unknown storage option"
+    ):
         parse({"mergeSchema": "true"})
     with pytest.raises(ValueError, match='did you mean "aws_region"'):
         parse({"path": "s3://bucket/t", "aws_regin": "x"})

@@ -95,7 +95,9 @@ def ignores_file_list(spark: SparkSession) -> str | None:
     """Returns why a session does not read the file list of a native scan, according to its settings."""
     if str(spark.conf.get(_IGNORES_LOGS, "false")).lower() == "false":
         return None
-    return f"this Spark session does not accept the list of files of a native scan while {_IGNORES_LOGS} is set"
+    return (
+        f"this Spark session does not accept the list of files of a native scan while {_IGNORES_LOGS} is set"
+    )
 
 
 class _Assembly:

@@ -123,7 +123,7 @@ class StreamFiles:
             start = end.beginning
         if end.is_before(start):
             raise VersionNotFound(
-                f"the requested offset is before the previous one: version {end.version} after {start.version}",
+                f"version {end.version} was requested after version {start.version}: streams only read on",
                 context={"path": self._table.uri, "version": end.version},
                 hint="start with a new checkpointLocation",
             )
