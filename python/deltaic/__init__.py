@@ -18,6 +18,7 @@ from deltaic.check import Finding, Report
 from deltaic.commit import Commit
 from deltaic.commit_options import CommitOptions
 from deltaic.diagnostics import disable_logging, enable_logging
+from deltaic.dry_run import DryRun
 from deltaic.exceptions import (
     CommitConflict,
     CommitUnknown,
@@ -71,6 +72,7 @@ __all__ = [
     "CorruptLog",
     "DeltaicError",
     "DeltaicWarning",
+    "DryRun",
     "Expression",
     "Finding",
     "InternalError",

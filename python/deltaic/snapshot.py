@@ -265,6 +265,7 @@ class Snapshot:
         predicate: Predicate | None = None,
         *,
         row_ids: bool = False,
+        positions: bool = False,
         limit: int | None = None,
         batch_size: int | None = None,
         variant: Literal["arrow", "json"] = "arrow",
@@ -279,6 +280,8 @@ class Snapshot:
                 pyarrow or polars that can be translated exactly. It may use columns that are not read.
             row_ids: Add ``_row_id`` (int64, the stable id of the row) and ``_row_commit_version`` (int64, the
                 version that added the row or last changed it). Requires row tracking.
+            positions: Add ``_file_path`` (string, the data file as in the log) and ``_file_position``
+                (int64, the row's position there, counted from 0), as `Transaction.delete_rows` takes them.
             limit: Maximum number of rows; which rows are returned is not defined.
             batch_size: Maximum number of rows per batch; 65,536 by default, and fewer for large rows.
             variant: The format of columns of type variant, including nested ones. ``"arrow"``: Arrow's
@@ -292,6 +295,7 @@ class Snapshot:
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses an expression that cannot be evaluated here.
             UnsupportedFeature: `row_ids` is set, and row tracking is not enabled.
+            SchemaMismatch: The table has a column that `row_ids` or `positions` adds.
 
         >>> import deltaic, pyarrow
         >>> walks = pyarrow.table({"id": [1, 2], "km": [3.5, 12.0]})
@@ -314,6 +318,7 @@ class Snapshot:
                 limit=None if limit is None else bounded_int("limit", limit, minimum=0),
                 batch_size=None if batch_size is None else bounded_int("batch_size", batch_size, minimum=1),
                 row_ids=bool(row_ids),
+                positions=bool(positions),
                 variant=variant,
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 from deltaic import _rust
 from deltaic.alter import Change
@@ -24,6 +24,8 @@ from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
+from deltaic.dry_run import DryRun
+from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.ignored_properties import warn_of_ignored
 from deltaic.log_maintenance import (
     Checkpoint,
@@ -432,6 +434,73 @@ class Table:
         checked_data(data)
         known = self._refreshed()
         commit = self._rust.append(with_index(data, known), options=given, known=known)
+        return announced_commit(commit, stacklevel=3)
+
+    @overload
+    def delete(self, where: Predicate | None = None, **options: Unpack[CommitOptions]) -> Commit: ...
+
+    @overload
+    def delete(
+        self, where: Predicate | None = None, *, dry_run: Literal[True], **options: Unpack[CommitOptions]
+    ) -> DryRun: ...
+
+    @overload
+    def delete(
+        self, where: Predicate | None = None, *, dry_run: bool, **options: Unpack[CommitOptions]
+    ) -> Commit | DryRun: ...
+
+    def delete(
+        self,
+        where: Predicate | None = None,
+        *,
+        dry_run: bool = False,
+        **options: Unpack[CommitOptions],
+    ) -> Commit | DryRun:
+        """Deletes the rows for which a predicate is true, not false or NULL, in one commit.
+
+        Files of which no row remains are removed. In other files, rows are deleted by deletion vectors if
+        ``delta.enableDeletionVectors`` is set; otherwise the remaining rows are copied to new files, and keep
+        their row ids. After a conflict, the rows are searched again in the newest version.
+
+        Args:
+            where: The rows, as for `Snapshot.scan`; every row when None.
+            dry_run: Whether to return only what would be done.
+            options: How the commit is made: see `CommitOptions`.
+
+        Returns:
+            The commit, with Spark's metrics for DELETE. If no row matches, nothing is committed and
+            ``skipped`` is set.
+
+        Raises:
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+            UnsupportedExpression: It uses an expression that cannot be evaluated here.
+            ConstraintViolation: The table is append-only.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
+            CommitConflict: Other writers' commits conflict too often, or with `row_level` off.
+            CommitUnknown: The store gave no definitive response to the commit request.
+            CorruptData: A data file or deletion vector is missing or damaged.
+            StorageError: The store cannot be written to.
+
+        >>> import deltaic, pyarrow
+        >>> scooters = pyarrow.table({"id": [1, 2, 3], "km": [0.0, 12.5, None]})
+        >>> table = deltaic.Table.create("scooters", scooters.schema)
+        >>> commit = table.append(scooters)
+        >>> print(table.delete("km = 0", dry_run=True))
+        DELETE of version 1 would delete 1 row:
+          1 file rewritten (536 B)
+        >>> commit = table.delete(deltaic.col("km") == 0)
+        >>> commit.operation, commit.metrics["numDeletedRows"]
+        ('DELETE', 1)
+        >>> table.snapshot().scan().to_arrow()["id"].to_pylist()
+        [2, 3]
+        """
+        given = to_options("delete", **options)
+        known = self._refreshed()
+        predicate = to_sql(where, Snapshot(known).schema)
+        if flag("dry_run", dry_run):
+            rows, removed, changed, rewritten, size = known.preview_delete(predicate=predicate)
+            return DryRun("DELETE", known.version, rows, removed, changed, rewritten, size)
+        commit = self._rust.delete(known, predicate=predicate, options=given)
         return announced_commit(commit, stacklevel=3)
 
     def transaction(

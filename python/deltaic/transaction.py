@@ -226,6 +226,36 @@ class Transaction:
         listed = names("paths", paths if to_pylist is None else to_pylist(), what="paths")
         self._rust.remove(listed, data_change=flag("data_change", data_change))
 
+    def delete(self, where: Predicate | None = None) -> int | None:
+        """Stages the deletion of the rows for which a predicate is true, as `Table.delete`.
+
+        Rows that this transaction stages are not deleted. If another writer's commit changes a row that
+        matches, the commit conflicts.
+
+        Args:
+            where: The rows; every row of the snapshot when None.
+
+        Returns:
+            The number of rows; None if the log does not have it.
+
+        Raises:
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+            ConstraintViolation: The table is append-only.
+            ValueError: A file with matching rows is already staged to be removed or changed.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
+
+        >>> import deltaic, pyarrow
+        >>> stock = pyarrow.table({"sku": [1, 2], "left": [0, 5]})
+        >>> table = deltaic.Table.create("stock", stock.schema)
+        >>> commit = table.append(stock)
+        >>> with table.transaction() as tx:
+        ...     deleted, appended = tx.delete("left = 0"), tx.append(stock.slice(1))
+        >>> deleted, table.snapshot().num_rows
+        (1, 2)
+        """
+        self._ensure_open()
+        return self._rust.delete(predicate=to_sql(where, self._snapshot.schema))
+
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages the deletion of single rows: their files remain and get deletion vectors.
 

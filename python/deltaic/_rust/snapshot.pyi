@@ -78,6 +78,17 @@ class Snapshot:
             InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
         """
 
+    def preview_delete(self, *, predicate: str | None) -> tuple[int | None, int, int, int, int]:
+        """Returns what deleting matching rows would do.
+
+        Returns:
+            The number of rows if the log has it; the numbers of files that are removed, get a deletion
+            vector, and are rewritten; the size of the latter in bytes.
+
+        Raises:
+            InvalidPredicate, ConstraintViolation, UnsupportedFeature, CorruptData.
+        """
+
     def row_columns(self) -> tuple[str, str]:
         """Returns the columns of materialized row ids and row commit versions (protocol: Row Tracking).
 
@@ -93,6 +104,7 @@ class Snapshot:
         limit: int | None,
         batch_size: int | None,
         row_ids: bool,
+        positions: bool,
         variant: str,
     ) -> Scan:
         """Plans a scan.

@@ -237,6 +237,19 @@ class Table:
             CommitConflict, CommitUnknown, StorageError, ValueError.
         """
 
+    def delete(self, known: Snapshot, *, predicate: str | None, options: dict[str, object]) -> Commit:
+        """Deletes matching rows in one commit (protocol: Add File and Remove File, Deletion Vectors).
+
+        Args:
+            known: The snapshot to start from.
+            predicate: SQL; every row if None.
+            options: As for `transaction`.
+
+        Raises:
+            InvalidPredicate, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown,
+            CorruptData, StorageError.
+        """
+
     def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 

@@ -84,6 +84,13 @@ class Transaction:
             ValueError, ConstraintViolation, UnsupportedFeature.
         """
 
+    def delete(self, *, predicate: str | None) -> int | None:
+        """Stages the deletion of matching rows, or of all; returns their number if the log has it.
+
+        Raises:
+            InvalidPredicate, ValueError, UnsupportedFeature, ConstraintViolation, CorruptData, StorageError.
+        """
+
     def delete_rows(self, rows: dict[str, list[int]]) -> int:
         """Stages row deletions by position from 0 in each file; returns how many were not yet deleted.
 

@@ -7,6 +7,7 @@ use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
+use deltaic_table::transaction::preview_delete;
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
@@ -17,6 +18,9 @@ use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::scan::Scan;
 use crate::schema::Schema;
+
+/// Deleted rows; files that are removed, get a deletion vector, or are rewritten; bytes of the latter.
+type DeleteSummary = (Option<u64>, usize, usize, usize, i64);
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Snapshot {
@@ -146,12 +150,33 @@ impl Snapshot {
         .map(NativeScanPlan)
     }
 
+    #[pyo3(signature = (*, predicate))]
+    fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DeleteSummary> {
+        let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
+        let allowed_roots = self.allowed_roots.clone();
+        let summary = wait(py, async move {
+            preview_delete(&snapshot, predicate.as_ref(), &allowed_roots).await
+        })?;
+        Ok((
+            summary.rows,
+            summary.removed_files,
+            summary.changed_files,
+            summary.rewritten_files,
+            summary.rewritten_bytes,
+        ))
+    }
+
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.
     fn row_columns(&self) -> CallResult<(String, String)> {
         guarded(|| Ok(deltaic_table::scan::row_columns(&self.snapshot)?))
     }
 
-    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids, variant))]
+    #[pyo3(signature = (*, columns, predicate, limit, batch_size, row_ids, positions, variant))]
+    #[expect(
+        clippy::too_many_arguments,
+        clippy::fn_params_excessive_bools,
+        reason = "the options of one verb, all named in Python"
+    )]
     fn scan(
         &self,
         columns: Option<Vec<String>>,
@@ -159,6 +184,7 @@ impl Snapshot {
         limit: Option<i64>,
         batch_size: Option<i64>,
         row_ids: bool,
+        positions: bool,
         variant: &str,
     ) -> CallResult<Scan> {
         let (limit, batch_size) = (count("limit", limit)?, count("batch_size", batch_size)?);
@@ -168,6 +194,7 @@ impl Snapshot {
             limit,
             batch_size,
             row_ids,
+            positions,
             variant: VariantAs::parse(variant)?,
             allowed_roots: self.allowed_roots.clone(),
         };

@@ -14,7 +14,7 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::transaction::append_stream;
+use deltaic_table::transaction::{append_stream, delete};
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -27,6 +27,7 @@ use crate::commit_options::CommitOptions;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
+use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
@@ -285,6 +286,22 @@ impl Table {
         })?;
         let committed = wait(py, async move {
             alter(&snapshot, &changes, &options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
+    #[pyo3(signature = (known, *, predicate, options))]
+    fn delete(
+        &self,
+        py: Python<'_>,
+        known: &Snapshot,
+        predicate: Option<&str>,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
+        let committed = wait(py, async move {
+            delete(&snapshot, predicate, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }

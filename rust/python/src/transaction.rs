@@ -153,6 +153,16 @@ impl Transaction {
         })
     }
 
+    #[pyo3(signature = (*, predicate))]
+    fn delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<Option<u64>> {
+        let (staged, predicate) = (self.own()?, parsed(predicate)?);
+        let allowed_roots = self.allowed_roots.clone();
+        wait(py, async move {
+            let mut staged = staged.lock().await;
+            Ok(staged.delete(predicate.as_ref(), &allowed_roots).await?.rows)
+        })
+    }
+
     fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> CallResult<u64> {
         let staged = self.own()?;
         wait(py, async move { staged.lock().await.delete_rows(rows).await })

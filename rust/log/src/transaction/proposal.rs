@@ -43,6 +43,8 @@ pub struct Proposal {
     pub txns: Vec<Txn>,
     /// Changed domain metadata.
     pub domains: Vec<DomainMetadata>,
+    /// Whether rows that are copied to new files keep their row ids, which these files store.
+    pub keeps_row_ids: bool,
     /// If the new protocol drops features: the latest version at which the table was verified not to use them.
     pub drop_proved_at: Option<Version>,
 }
@@ -72,9 +74,12 @@ impl Proposal {
         self.adds.iter().any(|add| add.data_change) || self.removes.iter().any(|remove| remove.data_change)
     }
 
-    /// Whether removed rows may be copied to a new file. The actions do not distinguish copied
-    /// rows and row ids from new ones.
+    /// Whether removed rows may have been copied to a new file without their row ids. The actions do not distinguish
+    /// copied rows from new ones.
     pub(super) fn may_copy_rows(&self) -> bool {
+        if self.keeps_row_ids {
+            return false;
+        }
         let gone: HashSet<String> = self.removes.iter().map(|remove| key_of(&remove.path)).collect();
         let is_new = |add: &Add| !gone.contains(&key_of(&add.path));
         !gone.is_empty() && self.adds.iter().any(is_new)

@@ -172,6 +172,7 @@ pub(super) fn base_context(
         column_mapping: rows.column_mapping,
         output,
         row_columns: None,
+        positions: false,
         predicate: None,
         batch_size: None,
         variant: VariantAs::Arrow,

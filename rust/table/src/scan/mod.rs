@@ -2,6 +2,7 @@
 
 mod columns;
 mod plan;
+mod positions;
 mod residual;
 mod row_ids;
 mod rows;
@@ -11,6 +12,7 @@ mod variant_as;
 
 pub(crate) use columns::choose;
 pub use plan::{Scan, ScanOptions, list_files};
+pub use positions::{FILE_PATH, FILE_POSITION};
 pub(crate) use residual::{Constants, Residual};
 pub(crate) use row_ids::row_id_field;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID, row_columns};

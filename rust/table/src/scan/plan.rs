@@ -6,13 +6,16 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
+use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::{BoundPredicate, Predicate};
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::StructType;
+use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::columns::choose;
+use super::positions;
 use super::row_ids;
 use super::rows::Rows;
 use super::{ScanContext, ScanTask, Selection, VariantAs};
@@ -30,6 +33,8 @@ pub struct ScanOptions {
     pub batch_size: Option<usize>,
     /// Whether to append the columns with each row's id and row commit version.
     pub row_ids: bool,
+    /// Whether to append the columns with each row's file and its position there.
+    pub positions: bool,
     /// The output form of variants.
     pub variant: VariantAs,
     /// Folders outside the table in which its files may be.
@@ -74,6 +79,9 @@ impl Scan {
         } else {
             None
         };
+        if options.positions {
+            output.fields.extend(positions::fields(&schema)?);
+        }
         let predicate = match options.predicate {
             Some(predicate) => {
                 let bound = predicate.bind(&schema)?;
@@ -97,6 +105,7 @@ impl Scan {
             column_mapping: snapshot.column_mapping(),
             output,
             row_columns,
+            positions: options.positions,
             predicate,
             batch_size: options.batch_size,
             variant: options.variant,
@@ -175,6 +184,22 @@ impl Scan {
             .collect()
     }
 
+    /// Returns the task that reads rows of a live file, given by position.
+    pub(crate) fn task_of_rows(&self, add: &Add, rows: Rows) -> ScanTask {
+        let records = add.stats.as_deref().and_then(num_records);
+        ScanTask {
+            context: Arc::clone(&self.context),
+            path: add.path.clone(),
+            size: add.size,
+            partition_values: add.partition_values.clone(),
+            selection: Selection::All,
+            base_row_id: add.base_row_id,
+            default_row_commit_version: add.default_row_commit_version,
+            num_records: self.context.without_data_columns(records),
+            rows,
+        }
+    }
+
     /// Whether the predicate, if any, uses only partition columns, so that the log can evaluate it.
     fn is_decided_by_the_log(&self) -> bool {
         self.bound().is_none_or(|predicate| {
@@ -193,6 +218,7 @@ impl Scan {
         let context = ScanContext {
             output: StructType::default(),
             row_columns: None,
+            positions: false,
             batch_size: self.context.batch_size,
             ..self.context.as_ref().clone()
         };

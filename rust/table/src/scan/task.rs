@@ -30,6 +30,8 @@ pub struct ScanContext {
     /// The columns in which files store row ids and row commit versions of copied rows; `None` if they are not
     /// requested.
     pub(crate) row_columns: Option<MaterializedColumns>,
+    /// Whether the output has the columns with each row's file and its position there.
+    pub(crate) positions: bool,
     pub(crate) predicate: Option<(Predicate, BoundPredicate)>,
     pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
@@ -117,6 +119,8 @@ struct Wire {
     /// The columns of a file that store row ids and row commit versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_columns: Option<(String, String)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    positions: bool,
     predicate: Option<String>,
     batch_size: Option<usize>,
     #[serde(default, skip_serializing_if = "VariantAs::is_default")]
@@ -178,6 +182,7 @@ impl ScanTask {
                 .row_columns
                 .as_ref()
                 .map(|columns| (columns.row_id.clone(), columns.row_commit_version.clone())),
+            positions: context.positions,
             predicate: context
                 .predicate
                 .as_ref()
@@ -240,6 +245,7 @@ impl ScanTask {
                         row_id,
                         row_commit_version,
                     }),
+                positions: wire.positions,
                 predicate,
                 batch_size: wire.batch_size,
                 variant: wire.variant,

@@ -70,6 +70,7 @@ impl TableTransaction {
             return Ok(None);
         }
         self.same_rows.ensure().map_err(|error| self.located(error))?;
+        self.ensure_whole_feed().map_err(|error| self.located(error))?;
         let ((operation, details), support_check) = (self.describe(), self.support_check());
         let mut transaction = Transaction::try_new(snapshot, operation, support_check)?;
         transaction.details = details;
@@ -77,6 +78,8 @@ impl TableTransaction {
         transaction.proposal = std::mem::take(&mut self.proposal);
         transaction.proposal.operation = operation;
         transaction.proposal.decided_by = self.decided_by();
+        // Appended rows may be copies whose row ids are lost.
+        transaction.proposal.keeps_row_ids &= self.appended.files == 0;
         transaction.options = self.options.clone();
         // The commit decides about the files: the transaction must not delete them any more.
         let none = Arc::new(StagedFiles::new(snapshot.location()));
@@ -94,7 +97,11 @@ impl TableTransaction {
         if !self.altered.is_empty() && !self.has_files() {
             return ensure_changeable;
         }
-        let adds_files = self.appended.files > 0;
+        let copies_rows = self
+            .deletion
+            .as_ref()
+            .is_some_and(|deletion| deletion.added_files > 0);
+        let adds_files = self.appended.files > 0 || copies_rows;
         let removes_rows = removes.any(|remove| remove.data_change);
         match (self.vectors_added > 0, removes_rows, adds_files) {
             (true, _, false) => ensure_vectors_writable,
@@ -126,6 +133,11 @@ impl TableTransaction {
     fn describe(&self) -> (Operation, OperationDetails) {
         if !self.altered.is_empty() && !self.has_files() {
             return describe(&self.altered);
+        }
+        if let (Operation::Delete, Some(deletion), 0) =
+            (self.proposal.operation, &self.deletion, self.appended.files)
+        {
+            return (Operation::Delete, deletion.details());
         }
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);

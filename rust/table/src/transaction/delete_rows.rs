@@ -3,10 +3,9 @@
 //! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*, *Per-file Statistics*.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use deltaic_log::checkpoint::whole_adds;
-use deltaic_protocol::actions::{Add, LogicalFileKey, Remove};
+use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::features::ensure_vectors_writable;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -14,8 +13,8 @@ use deltaic_storage::clock::now_ms;
 use serde_json::value::RawValue;
 
 use super::TableTransaction;
-use super::live_files::unknown;
-use crate::read::{VectorOf, read_vectors};
+use super::file_vectors::vectors_of;
+use super::live_files::{key, unknown};
 
 impl TableTransaction {
     /// Stages the deletion of rows of live files, by position in the file, counted from 0. Returns how many of them
@@ -43,36 +42,19 @@ impl TableTransaction {
             files.push((add, Bitmap::from_positions(positions)?));
         }
         self.ensure_staged_once(files.iter().map(|(add, _)| add.path.as_str()))?;
-        let before = self.vectors_of(&files).await?;
+        let before = vectors_of(&snapshot, files.iter().map(|(add, _)| add)).await?;
         let mut changed = Vec::with_capacity(files.len());
         for ((add, positions), before) in files.into_iter().zip(before) {
-            changed.push(Changed::try_new(add, &positions, &before)?);
+            changed.push(ChangedFile::try_new(add, &positions, &before)?);
         }
-        changed.retain(|file| file.deleted > 0);
-        self.stage(changed).await
+        changed.retain(|file| !file.deleted.is_empty());
+        self.has_given_removes |= !changed.is_empty();
+        self.stage_vectors(changed).await
     }
 
-    /// Returns the current deletion vectors of files.
-    async fn vectors_of(&self, files: &[(Add, Bitmap)]) -> Result<Vec<Arc<Bitmap>>> {
-        let of = |add: &Add| {
-            add.deletion_vector.clone().map(|descriptor| VectorOf {
-                path: add.path.clone(),
-                descriptor,
-            })
-        };
-        let wanted: Vec<VectorOf> = files.iter().filter_map(|(add, _)| of(add)).collect();
-        let mut read = read_vectors(self.snapshot.location(), wanted).await?.into_iter();
-        let vectors = files.iter().map(|(add, _)| match add.deletion_vector {
-            Some(_) => read
-                .next()
-                .ok_or_else(|| Error::internal("a deletion vector was not read")),
-            None => Ok(Arc::default()),
-        });
-        vectors.collect()
-    }
-
-    async fn stage(&mut self, changed: Vec<Changed>) -> Result<u64> {
-        let deleted = changed.iter().map(|file| file.deleted).sum();
+    /// Writes the deletion vectors of files and stages them. Returns the number of deleted rows.
+    pub(super) async fn stage_vectors(&mut self, changed: Vec<ChangedFile>) -> Result<u64> {
+        let deleted = changed.iter().map(|file| file.deleted.len()).sum();
         let kept = changed.iter().filter(|file| !file.is_empty);
         let vectors: Vec<(String, Bitmap)> = kept
             .map(|file| (file.add.path.clone(), file.vector.clone()))
@@ -105,21 +87,22 @@ impl TableTransaction {
 }
 
 /// A file from which rows are deleted.
-struct Changed {
+#[derive(Debug)]
+pub(super) struct ChangedFile {
     /// The current file.
-    add: Add,
+    pub(super) add: Add,
     /// Its deletion vector, including the deleted rows.
     vector: Bitmap,
     /// Its statistics next to the deletion vector.
     stats: String,
-    /// The number of rows that were not yet deleted.
-    deleted: u64,
+    /// The rows that were not yet deleted.
+    pub(super) deleted: Bitmap,
     /// Whether all rows are deleted.
     is_empty: bool,
 }
 
-impl Changed {
-    fn try_new(add: Add, positions: &Bitmap, before: &Bitmap) -> Result<Self> {
+impl ChangedFile {
+    pub(super) fn try_new(add: Add, positions: &Bitmap, before: &Bitmap) -> Result<Self> {
         let wrong =
             |what: String| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());
         let (stats, records) = loose_stats(add.stats.as_deref()).ok_or_else(|| {
@@ -139,7 +122,7 @@ impl Changed {
         }
         let vector = before.union(positions);
         Ok(Self {
-            deleted: vector.len() - before.len(),
+            deleted: positions.difference(before),
             is_empty: vector.len() == records && vector.max().is_some_and(|last| last < records),
             vector,
             stats,
@@ -156,10 +139,6 @@ fn loose_stats(stats: Option<&str>) -> Option<(String, u64)> {
     let no = RawValue::from_string("false".to_owned()).ok()?;
     parts.insert("tightBounds".to_owned(), no);
     Some((serde_json::to_string(&parts).ok()?, records))
-}
-
-fn key(path: &str) -> String {
-    LogicalFileKey::new(path, None).path().to_owned()
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 ///
 /// `ValueError` with the first `path` that is not a live file.
 pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<Vec<Add>> {
-    let key = |path: &str| LogicalFileKey::new(path, None).path().to_owned();
     let mut wanted: HashMap<String, Option<Add>> = paths.iter().map(|path| (key(path), None)).collect();
     let (files, _) = snapshot.files(None).await?;
     for batch in &files.batches {
@@ -49,4 +48,9 @@ pub(super) fn unknown(snapshot: &Snapshot, path: &str) -> Error {
     )
     .with("path", path)
     .hint("give paths as the log has them: those of tx.files() or snapshot.files()")
+}
+
+/// Returns the normalized path, which is equal for all spellings of a path.
+pub(super) fn key(path: &str) -> String {
+    LogicalFileKey::new(path, None).path().to_owned()
 }

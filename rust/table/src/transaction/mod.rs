@@ -4,19 +4,26 @@
 
 mod alter;
 mod append;
+mod change_data;
 mod commit;
+mod copy_rows;
+mod delete;
+mod delete_plan;
 mod delete_rows;
+mod file_vectors;
 mod given_files;
 mod live_files;
+mod matching_rows;
 mod operation;
 mod reads;
 mod remove;
 mod run;
 mod same_rows;
 
+pub use delete::{DeleteSummary, preview_delete};
 pub use given_files::GivenFile;
 pub use operation::operation;
-pub use run::{Staging, append_stream, run_transaction};
+pub use run::{Staging, append_stream, delete, run_transaction};
 
 use std::sync::Arc;
 
@@ -28,6 +35,7 @@ use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result};
 
 use self::append::Appended;
+use self::delete::Deletion;
 use self::same_rows::SameRows;
 use crate::write::UnitedVectors;
 
@@ -53,6 +61,10 @@ pub struct TableTransaction {
     /// The number of files that got a deletion vector, and the number of rows deleted by these.
     vectors_added: u64,
     deleted_rows: u64,
+    /// What was deleted by predicates; `None` if nothing was.
+    deletion: Option<Deletion>,
+    /// Whether the caller chose files or rows to remove.
+    has_given_removes: bool,
     /// Set if the `app_transaction` was already committed, so that there is nothing to do.
     done: Option<Committed>,
     /// Whether a version may name the files of an attempted commit.
@@ -84,6 +96,8 @@ impl TableTransaction {
             files,
             vectors_added: 0,
             deleted_rows: 0,
+            deletion: None,
+            has_given_removes: false,
             done,
             keeps_files: false,
             options,

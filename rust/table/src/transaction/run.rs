@@ -9,6 +9,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::{
     CommitOptions, Committed, Operation, Planned, PreviousAttempt, RunPolicy, TableOperation, run,
 };
+use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::{Error, Result};
 use tokio::sync::Mutex;
 
@@ -71,6 +72,49 @@ pub async fn append_stream(
             })
         },
         if_empty: IfEmpty::Commit,
+        is_empty: false,
+    };
+    run(snapshot.clone(), policy, &mut staged).await
+}
+
+/// The maximum number of times that a verb is planned because of conflicts.
+const MAX_PLANS: usize = 10;
+
+/// Deletes the rows for which a predicate is true in one commit, all rows without one; see
+/// [`TableTransaction::delete`]. After a conflict the rows are searched again in the newest version. Returns a skipped
+/// commit if no row matches.
+///
+/// Must be called inside a multi-threaded runtime.
+///
+/// # Errors
+///
+/// Those of [`TableTransaction::delete`] and of [`run`].
+pub async fn delete(
+    snapshot: &Snapshot,
+    predicate: Option<Predicate>,
+    options: CommitOptions,
+    allowed_roots: Vec<String>,
+) -> Result<Committed> {
+    let policy = RunPolicy {
+        max_attempts: if options.row_level { MAX_PLANS } else { 1 },
+        deadline: options.deadline,
+    };
+    let request = Arc::new((predicate, allowed_roots));
+    let mut staged = Staged {
+        operation: Operation::Delete,
+        options,
+        stage: &mut move |_, transaction| {
+            let request = Arc::clone(&request);
+            Box::pin(async move {
+                let (predicate, allowed_roots) = request.as_ref();
+                let mut transaction = transaction.lock().await;
+                transaction
+                    .delete(predicate.as_ref(), allowed_roots)
+                    .await
+                    .map(drop)
+            })
+        },
+        if_empty: IfEmpty::NoCommit,
         is_empty: false,
     };
     run(snapshot.clone(), policy, &mut staged).await

@@ -19,6 +19,7 @@ use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
+use super::file_contents::FileContents;
 use super::partition::PartitionKey;
 use super::statistics::FileStatistics;
 
@@ -38,12 +39,13 @@ impl DataFile {
         schema: &SchemaRef,
         values: PartitionKey,
         statistics: FileStatistics,
-        form: &DataFileSettings,
+        (form, contents): (&DataFileSettings, &FileContents),
         number: usize,
     ) -> Result<Self> {
         let (compression, message) = packed(form.codec);
-        let name = format!("part-{number:05}-{}.c000{message}.parquet", new_id());
-        let folder = match form.random_prefix {
+        let kind = contents.file_kind();
+        let name = format!("{kind}-{number:05}-{}.c000{message}.parquet", new_id());
+        let partition = match form.random_prefix {
             Some(length) => by_chance(length),
             None => folder(
                 values
@@ -51,6 +53,7 @@ impl DataFile {
                     .map(|(name, value)| (name.as_str(), value.as_deref())),
             ),
         };
+        let folder = contents.folder(&partition);
         let relative = if folder.is_empty() {
             name
         } else {

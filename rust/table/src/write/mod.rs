@@ -2,6 +2,7 @@
 
 mod check;
 mod data_file;
+mod file_contents;
 mod not_null;
 mod pandas_index;
 mod partition;
@@ -15,6 +16,7 @@ mod validate;
 mod vector_file;
 
 pub use check::Incoming;
+pub(crate) use file_contents::FileContents;
 pub(crate) use storable::ensure_storable;
 pub(crate) use stream::write_stream;
 pub use table_writer::{TableWriter, Written};

@@ -18,6 +18,7 @@ use futures::StreamExt;
 
 use super::check::Incoming;
 use super::data_file::DataFile;
+use super::file_contents::FileContents;
 use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
@@ -43,6 +44,8 @@ pub struct TableWriter {
     location: Arc<TableLocation>,
     incoming: Incoming,
     splitter: Splitter,
+    contents: FileContents,
+    /// The columns that have statistics.
     data_schema: StructType,
     indexed: IndexedColumns,
     form: DataFileSettings,
@@ -57,6 +60,15 @@ pub struct TableWriter {
 impl TableWriter {
     /// Verifies that the table can be written and that data of the schema match it, before anything is written.
     pub fn try_new(snapshot: &Snapshot, incoming: &Schema) -> Result<Self> {
+        Self::of_contents(snapshot, incoming, FileContents::Rows)
+    }
+
+    /// The same for files with other contents, whose own columns are in the incoming data.
+    pub(crate) fn of_contents(
+        snapshot: &Snapshot,
+        incoming: &Schema,
+        contents: FileContents,
+    ) -> Result<Self> {
         let located = |error: deltaic_protocol::Error| {
             error
                 .with("table", snapshot.location().uri())
@@ -65,19 +77,17 @@ impl TableWriter {
         ensure_appendable(snapshot.configuration()).map_err(located)?;
         let partition_columns = &snapshot.metadata().partition_columns;
         ensure_storable(snapshot.schema(), partition_columns).map_err(located)?;
-        let schema = without_void(snapshot.schema(), partition_columns);
-        let data_schema = StructType {
-            fields: schema
-                .fields
-                .iter()
-                .filter(|field| !partition_columns.contains(&field.name))
-                .cloned()
-                .collect(),
-        };
+        let mut data_schema = without_void(snapshot.schema(), partition_columns);
+        data_schema
+            .fields
+            .retain(|field| contents.has_statistics() && !partition_columns.contains(&field.name));
+        let table = Arc::new(contents.with_own_columns(snapshot.schema()));
+        let schema = without_void(&table, partition_columns);
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            incoming: Incoming::try_new(incoming, snapshot.schema(), partition_columns).map_err(located)?,
+            incoming: Incoming::try_new(incoming, &table, partition_columns).map_err(located)?,
             splitter: Splitter::try_new(&schema, partition_columns)?,
+            contents,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
             form: data_file_settings(snapshot.metadata()).map_err(located)?,
@@ -114,7 +124,7 @@ impl TableWriter {
                     self.splitter.data_schema(),
                     values,
                     statistics,
-                    &self.form,
+                    (&self.form, &self.contents),
                     number,
                 )?;
                 self.files.add([file.relative().to_owned()]);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
 use deltaic_protocol::expr::{BoundPredicate, evaluate};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
@@ -21,7 +21,9 @@ use crate::read::columns::find::find_name;
 use crate::read::columns::leaves::{of_root, on_paths};
 use crate::read::columns::variant::to_json;
 use crate::read::parquet::footer::Footer;
-use crate::scan::{Constants, ROW_COMMIT_VERSION, ROW_ID, Residual, ScanTask, VariantAs};
+use crate::scan::{
+    Constants, FILE_PATH, FILE_POSITION, ROW_COMMIT_VERSION, ROW_ID, Residual, ScanTask, VariantAs,
+};
 
 /// Runs of rows that are shorter than this on average are decoded together with the gaps between them, which is faster.
 const SHORT_RUN: usize = 32;
@@ -69,6 +71,7 @@ impl FilePlan {
         let is_elsewhere = |field: &StructField| {
             context.partition_columns.contains(&field.name)
                 || identity.is_some() && [ROW_ID, ROW_COMMIT_VERSION].contains(&field.name.as_str())
+                || context.positions && [FILE_PATH, FILE_POSITION].contains(&field.name.as_str())
         };
         let output = known.of(context, &footer.schema, || {
             Ok(OutputPlan {
@@ -127,7 +130,7 @@ impl FilePlan {
 
     /// Whether the positions of rows in the file are needed.
     pub(crate) fn needs_positions(&self) -> bool {
-        self.identity.is_some()
+        self.identity.is_some() || self.task.context.positions
     }
 
     /// Returns whether each row of a batch matches a filter stage; NULL counts as false.
@@ -171,15 +174,22 @@ impl FilePlan {
                 &evaluated
             }
         };
-        let of_identity = |field: &StructField| {
-            let identity = self.identity.as_ref()?;
-            match field.name.as_str() {
-                ROW_ID => Some(
-                    positions(batch, roots).and_then(|positions| identity.row_ids(batch, positions.values())),
-                ),
-                ROW_COMMIT_VERSION => Some(identity.row_commit_versions(batch)),
-                _ => None,
+        let of_identity = |field: &StructField| match (field.name.as_str(), &self.identity) {
+            (ROW_ID, Some(identity)) => Some(
+                positions(batch, roots).and_then(|positions| identity.row_ids(batch, positions.values())),
+            ),
+            (ROW_COMMIT_VERSION, Some(identity)) => Some(identity.row_commit_versions(batch)),
+            (FILE_PATH, _) if self.task.context.positions => {
+                let path = self.task.path.as_str();
+                Some(Ok(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(
+                    path,
+                    batch.num_rows(),
+                ))) as ArrayRef))
             }
+            (FILE_POSITION, _) if self.task.context.positions => {
+                Some(positions(batch, roots).map(|positions| Arc::new(positions.clone()) as ArrayRef))
+            }
+            _ => None,
         };
         let columns = self
             .output

@@ -1,0 +1,236 @@
+//! Stages the deletion of the rows that match a predicate.
+//!
+//! Protocol: *Add File and Remove File*, *Deletion Vectors*, *Add CDC File*.
+
+use deltaic_log::transaction::OperationDetails;
+use deltaic_protocol::actions::Remove;
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::features::{ensure_appendable, ensure_removable};
+use deltaic_protocol::properties::boolean;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
+
+use super::TableTransaction;
+use super::change_data::write_deleted_rows;
+use super::copy_rows::copy_rows;
+use super::delete_plan::DeletePlan;
+
+/// What a transaction deleted by predicates, for the metrics of its commit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deletion {
+    /// The predicates, as SQL.
+    pub(super) predicates: Vec<String>,
+    /// Files removed with all of their rows, and files that were rewritten.
+    pub(super) removed_files: usize,
+    pub(super) removed_bytes: i64,
+    /// The files with the copied rows.
+    pub(super) added_files: usize,
+    pub(super) added_bytes: i64,
+    pub(super) copied_rows: u64,
+    /// Change data files.
+    pub(super) change_files: usize,
+    /// The number of deleted rows; `None` if the log does not have it.
+    pub(super) deleted_rows: Option<u64>,
+    pub(super) vectors_added: u64,
+    pub(super) vectors_removed: u64,
+    pub(super) vectors_updated: u64,
+    pub(super) scan_ms: i64,
+    pub(super) rewrite_ms: i64,
+}
+
+impl Deletion {
+    /// The parameters and metrics of the commit, named as by Spark.
+    pub(super) fn details(&self) -> OperationDetails {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut metrics = vec![
+            ("numRemovedFiles", count(self.removed_files)),
+            ("numRemovedBytes", self.removed_bytes),
+            ("numAddedFiles", count(self.added_files)),
+            ("numAddedBytes", self.added_bytes),
+            ("numCopiedRows", long(self.copied_rows)),
+            ("numAddedChangeFiles", count(self.change_files)),
+            ("numDeletionVectorsAdded", long(self.vectors_added)),
+            ("numDeletionVectorsRemoved", long(self.vectors_removed)),
+            ("numDeletionVectorsUpdated", long(self.vectors_updated)),
+            ("scanTimeMs", self.scan_ms),
+            ("rewriteTimeMs", self.rewrite_ms),
+            ("executionTimeMs", self.scan_ms.saturating_add(self.rewrite_ms)),
+        ];
+        metrics.extend(self.deleted_rows.map(|rows| ("numDeletedRows", long(rows))));
+        let predicates = serde_json::Value::from(self.predicates.clone());
+        OperationDetails {
+            parameters: vec![("predicate", predicates.to_string())],
+            metrics,
+        }
+    }
+}
+
+/// What deleting rows would do, or did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeleteSummary {
+    /// The number of rows that are deleted; `None` if the log does not have the number of rows of a removed file.
+    pub rows: Option<u64>,
+    /// The number of files of which no row remains.
+    pub removed_files: usize,
+    /// The number of files that get a deletion vector.
+    pub changed_files: usize,
+    /// The number of files whose other rows are copied to new files, and their size in bytes.
+    pub rewritten_files: usize,
+    /// The size of the rewritten files in bytes.
+    pub rewritten_bytes: i64,
+}
+
+impl DeletePlan {
+    fn summary(&self) -> DeleteSummary {
+        let sizes = self.rewritten.iter().map(|file| file.add.size);
+        DeleteSummary {
+            rows: self.deleted_rows,
+            removed_files: self.removed.len(),
+            changed_files: self.changed.len(),
+            rewritten_files: self.rewritten.len(),
+            rewritten_bytes: sizes.fold(0, i64::saturating_add),
+        }
+    }
+}
+
+impl TableTransaction {
+    /// Stages the deletion of the rows for which a predicate is true; of all rows without one. Files without remaining
+    /// rows are removed. In other files the rows are deleted by deletion vectors if the table has them enabled; otherwise
+    /// the remaining rows are copied to new files. Rows staged by the same transaction are not deleted.
+    ///
+    /// # Errors
+    ///
+    /// `ConstraintViolation` if the table is append-only; `InvalidPredicate`; `UnsupportedFeature`; `ValueError` if one of
+    /// the files is already staged; `CorruptData`; `StorageError`.
+    pub async fn delete(
+        &mut self,
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<DeleteSummary> {
+        let snapshot = self.snapshot.clone();
+        ensure_removable(snapshot.configuration()).map_err(|error| self.located(error))?;
+        if self.is_done() {
+            return Ok(DeleteSummary::default());
+        }
+        self.ensure_takes_files()?;
+        let started = now_ms();
+        let plan = DeletePlan::try_new(&snapshot, predicate, allowed_roots).await;
+        let plan = plan.map_err(|error| self.located(error))?;
+        self.ensure_staged_once(plan.paths())?;
+        match predicate {
+            Some(predicate) => {
+                let bound = predicate.bind(snapshot.schema())?;
+                self.read.read_where(Some(&bound));
+                self.read.read_files(plan.read.iter().map(String::as_str));
+            }
+            None => self.read.read_whole_table(),
+        }
+        let summary = plan.summary();
+        let deletion = self.deletion.get_or_insert_with(|| Deletion {
+            deleted_rows: Some(0),
+            ..Deletion::default()
+        });
+        deletion.predicates.extend(predicate.map(ToString::to_string));
+        deletion.scan_ms += now_ms() - started;
+        let total = deletion.deleted_rows.zip(summary.rows);
+        deletion.deleted_rows = total.map(|(sum, rows)| sum.saturating_add(rows));
+        if !plan.is_empty() {
+            self.stage_deletion(plan, allowed_roots).await?;
+        }
+        Ok(summary)
+    }
+
+    async fn stage_deletion(&mut self, plan: DeletePlan, allowed_roots: &[String]) -> Result<()> {
+        let started = now_ms();
+        let snapshot = self.snapshot.clone();
+        let mut counts = Deletion::default();
+        if !plan.rewritten.is_empty() {
+            ensure_appendable(snapshot.configuration()).map_err(|error| self.located(error))?;
+            let copied = copy_rows(&snapshot, &plan.rewritten, allowed_roots, &self.files).await?;
+            counts.added_files = copied.adds.len();
+            counts.added_bytes = copied
+                .adds
+                .iter()
+                .fold(0, |sum, add| sum.saturating_add(add.size));
+            counts.copied_rows = copied.rows;
+            self.proposal.adds.extend(copied.adds);
+            self.proposal.keeps_row_ids = true;
+            // Readers of a version with change data files use no other file of it.
+            if boolean(snapshot.metadata(), "delta.enableChangeDataFeed")? {
+                let cdc = write_deleted_rows(&snapshot, &plan, allowed_roots, &self.files).await?;
+                counts.change_files = cdc.len();
+                self.proposal.cdc.extend(cdc);
+            }
+        }
+        let now = now_ms();
+        let removed = plan.removed.iter().map(|file| &file.add);
+        for add in removed.chain(plan.rewritten.iter().map(|file| &file.add)) {
+            counts.removed_files += 1;
+            counts.removed_bytes = counts.removed_bytes.saturating_add(add.size);
+            counts.vectors_removed += u64::from(add.deletion_vector.is_some());
+            self.proposal.removes.push(Remove::of(add, now));
+        }
+        for file in &plan.changed {
+            let replaced = u64::from(file.add.deletion_vector.is_some());
+            counts.vectors_removed += replaced;
+            counts.vectors_updated += replaced;
+            counts.vectors_added += 1;
+        }
+        self.stage_vectors(plan.changed).await?;
+        if let Some(deletion) = &mut self.deletion {
+            deletion.removed_files += counts.removed_files;
+            deletion.removed_bytes = deletion.removed_bytes.saturating_add(counts.removed_bytes);
+            deletion.added_files += counts.added_files;
+            deletion.added_bytes = deletion.added_bytes.saturating_add(counts.added_bytes);
+            deletion.copied_rows += counts.copied_rows;
+            deletion.change_files += counts.change_files;
+            deletion.vectors_added += counts.vectors_added;
+            deletion.vectors_removed += counts.vectors_removed;
+            deletion.vectors_updated += counts.vectors_updated;
+            deletion.rewrite_ms += now_ms() - started;
+        }
+        Ok(())
+    }
+
+    /// Verifies that the change data files of the transaction contain all of its changes.
+    ///
+    /// # Errors
+    ///
+    /// `UnsupportedFeature` if other changes of rows are staged with them.
+    pub(super) fn ensure_whole_feed(&self) -> Result<()> {
+        let deletes = self
+            .deletion
+            .as_ref()
+            .map_or(0, |deletion| deletion.predicates.len().max(1));
+        let others = self.appended.files > 0 || self.has_given_removes || deletes > 1;
+        if self.proposal.cdc.is_empty() || !others {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::UnsupportedFeature,
+            "a deletion that rewrites files of a table with a change data feed cannot share a commit with other changes \
+             of rows",
+        )
+        .with("feature", "changeDataFeed")
+        .hint("use one commit for each, or set delta.enableDeletionVectors to true"))
+    }
+}
+
+/// What deleting the rows of a predicate from a version would do. Nothing is written.
+///
+/// # Errors
+///
+/// Those of [`TableTransaction::delete`].
+pub async fn preview_delete(
+    snapshot: &deltaic_log::Snapshot,
+    predicate: Option<&Predicate>,
+    allowed_roots: &[String],
+) -> Result<DeleteSummary> {
+    ensure_removable(snapshot.configuration())?;
+    let plan = DeletePlan::try_new(snapshot, predicate, allowed_roots).await?;
+    if !plan.rewritten.is_empty() {
+        ensure_appendable(snapshot.configuration())?;
+    }
+    Ok(plan.summary())
+}

@@ -1,0 +1,147 @@
+//! Plans the deletion of the rows that match a predicate: which files are removed, get a deletion vector, or are
+//! rewritten without these rows. Nothing is written.
+
+use std::collections::HashMap;
+
+use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::whole_adds;
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::features::ensure_vectors_writable;
+use deltaic_protocol::statistics::num_records;
+use deltaic_protocol::{Error, Result};
+
+use super::delete_rows::ChangedFile;
+use super::file_vectors::vectors_of;
+use super::live_files::key;
+use super::matching_rows::MatchingRows;
+
+/// How a deletion changes the files of a version.
+#[derive(Debug, Default)]
+pub(super) struct DeletePlan {
+    /// The files that may contain a matching row.
+    pub(super) read: Vec<String>,
+    /// Files of which every remaining row is deleted.
+    pub(super) removed: Vec<RemovedFile>,
+    /// Files that get a deletion vector.
+    pub(super) changed: Vec<ChangedFile>,
+    /// Files whose other rows are copied to new files.
+    pub(super) rewritten: Vec<RewrittenFile>,
+    /// The number of deleted rows; `None` if the log does not have the number of rows of a removed file.
+    pub(super) deleted_rows: Option<u64>,
+}
+
+/// A file of which every remaining row is deleted.
+#[derive(Debug)]
+pub(super) struct RemovedFile {
+    pub(super) add: Add,
+}
+
+/// A file that is rewritten without some of its rows.
+#[derive(Debug)]
+pub(super) struct RewrittenFile {
+    pub(super) add: Add,
+    /// The positions of the rows to delete.
+    pub(super) deleted: Bitmap,
+    /// The rows that are not copied: those, and the ones that were deleted before.
+    pub(super) not_copied: Bitmap,
+}
+
+impl DeletePlan {
+    /// Finds the rows and decides for each file how they are deleted: with a deletion vector if the table has them
+    /// enabled and the log has the file's number of rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`MatchingRows::find`]; `CorruptLog`, `CorruptData` for a damaged deletion vector.
+    pub(super) async fn try_new(
+        snapshot: &Snapshot,
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<Self> {
+        let found = MatchingRows::find(snapshot, predicate, allowed_roots).await?;
+        let mut paths = found.whole.clone();
+        paths.extend(found.positions.keys().cloned());
+        let mut plan = Self {
+            read: found.read,
+            deleted_rows: Some(0),
+            ..Self::default()
+        };
+        if paths.is_empty() {
+            return Ok(plan);
+        }
+        let adds = whole_adds(snapshot, Some(&paths)).await?;
+        let mut adds: HashMap<String, Add> = adds.into_iter().map(|add| (key(&add.path), add)).collect();
+        let mut take = |path: &str| {
+            let missing = || Error::internal("a live file was not found again").with("path", path);
+            adds.remove(&key(path)).ok_or_else(missing)
+        };
+        for path in &found.whole {
+            let add = take(path)?;
+            let deleted = add
+                .deletion_vector
+                .as_ref()
+                .map_or(0, |vector| vector.cardinality);
+            let rows = rows_in(&add);
+            let rows = rows.and_then(|rows| rows.checked_sub(u64::try_from(deleted).ok()?));
+            plan.count(rows);
+            plan.removed.push(RemovedFile { add });
+        }
+        let mut matched = Vec::with_capacity(found.positions.len());
+        for (path, positions) in found.positions {
+            matched.push((take(&path)?, positions));
+        }
+        let before = vectors_of(snapshot, matched.iter().map(|(add, _)| add)).await?;
+        let by_vectors = ensure_vectors_writable(snapshot.configuration()).is_ok();
+        for ((add, positions), before) in matched.into_iter().zip(before) {
+            plan.add_file(add, positions, &before, by_vectors)?;
+        }
+        Ok(plan)
+    }
+
+    fn add_file(&mut self, add: Add, deleted: Bitmap, before: &Bitmap, by_vectors: bool) -> Result<()> {
+        self.count(Some(deleted.len()));
+        let not_copied = before.union(&deleted);
+        let records = rows_in(&add);
+        let has_rows = records.is_none_or(|records| not_copied.len() < records);
+        match records {
+            _ if !has_rows => self.removed.push(RemovedFile { add }),
+            Some(_) if by_vectors => self.changed.push(ChangedFile::try_new(add, &deleted, before)?),
+            _ => self.rewritten.push(RewrittenFile {
+                add,
+                deleted,
+                not_copied,
+            }),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, rows: Option<u64>) {
+        self.deleted_rows = self
+            .deleted_rows
+            .zip(rows)
+            .map(|(sum, rows)| sum.saturating_add(rows));
+    }
+
+    /// The paths of the files that are removed, changed or rewritten.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let removed = self.removed.iter().map(|file| &file.add);
+        let changed = self.changed.iter().map(|file| &file.add);
+        let rewritten = self.rewritten.iter().map(|file| &file.add);
+        removed
+            .chain(changed)
+            .chain(rewritten)
+            .map(|add| add.path.as_str())
+    }
+
+    /// Whether no row matches.
+    pub(super) fn is_empty(&self) -> bool {
+        self.paths().next().is_none()
+    }
+}
+
+/// Returns the number of rows of a file, deleted ones included, if its statistics have it.
+fn rows_in(add: &Add) -> Option<u64> {
+    u64::try_from(num_records(add.stats.as_deref()?)?).ok()
+}

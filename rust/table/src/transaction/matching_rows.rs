@@ -1,0 +1,113 @@
+//! Finds the rows of a version that match a predicate: by file, and by position in the file.
+
+use std::collections::BTreeMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch};
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Pruning, WithStatistics};
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::{Error, Result};
+use futures::TryStreamExt;
+
+use crate::read::stream_tasks;
+use crate::scan::{FILE_PATH, FILE_POSITION, Scan, ScanOptions, ScanTask};
+
+/// The rows of a version that match a predicate.
+#[derive(Debug, Default)]
+pub(super) struct MatchingRows {
+    /// The files that may contain a matching row: they were read.
+    pub(super) read: Vec<String>,
+    /// The files of which every row matches, as the log shows.
+    pub(super) whole: Vec<String>,
+    /// The positions of the matching rows of each other file that has any.
+    pub(super) positions: BTreeMap<String, Bitmap>,
+}
+
+impl MatchingRows {
+    /// Finds the rows; all rows without a predicate. Reads the files that are not decided by partition values: only the
+    /// columns of the predicate. Must be called inside a multi-threaded runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate`, `UnsupportedFeature`, and those of a scan.
+    pub(super) async fn find(
+        snapshot: &Snapshot,
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<Self> {
+        let Some(predicate) = predicate else {
+            let (files, _) = snapshot
+                .prune(Pruning {
+                    predicate: None,
+                    statistics: WithStatistics::None,
+                })
+                .await?;
+            snapshot.ensure_unique_files(&files)?;
+            let paths = files
+                .batches
+                .iter()
+                .flat_map(|batch| batch.adds.path.iter().flatten());
+            let whole: Vec<String> = paths.map(str::to_owned).collect();
+            return Ok(Self {
+                read: whole.clone(),
+                whole,
+                ..Self::default()
+            });
+        };
+        let scan = Scan::try_new(
+            snapshot.clone(),
+            ScanOptions {
+                columns: Some(Vec::new()),
+                predicate: Some(predicate.clone()),
+                positions: true,
+                allowed_roots: allowed_roots.to_vec(),
+                ..ScanOptions::default()
+            },
+        )?;
+        let mut found = Self::default();
+        let mut undecided: Vec<ScanTask> = Vec::new();
+        for task in scan.tasks().await? {
+            let residual = task.residual()?;
+            if residual.matches_no_row() {
+                continue;
+            }
+            found.read.push(task.path.clone());
+            match residual.predicate {
+                None => found.whole.push(task.path),
+                Some(_) => undecided.push(task),
+            }
+        }
+        let mut batches = stream_tasks(undecided);
+        while let Some(batch) = batches.try_next().await? {
+            found.add(&batch)?;
+        }
+        Ok(found)
+    }
+
+    /// Adds the rows of a batch, which are of one file.
+    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let path = batch
+            .column_by_name(FILE_PATH)
+            .and_then(|column| column.as_string_opt::<i32>());
+        let positions = batch
+            .column_by_name(FILE_POSITION)
+            .and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let (Some(path), Some(positions)) = (path, positions) else {
+            return Err(Error::internal("a batch has no positions of its rows"));
+        };
+        if path.is_empty() {
+            return Ok(());
+        }
+        let rows = positions
+            .values()
+            .iter()
+            .map(|row| u64::try_from(*row).unwrap_or(u64::MAX));
+        let rows = Bitmap::from_positions(rows)?;
+        let file = self.positions.entry(path.value(0).to_owned()).or_default();
+        *file = file.union(&rows);
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What the rows of a written file are, and the columns and folder that follow from it.
+
+use deltaic_protocol::row_tracking::MaterializedColumns;
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
+
+use crate::changes::CHANGE_TYPE;
+
+/// The folder of change data files.
+const CHANGE_DATA: &str = "_change_data";
+
+/// What the rows of a written file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileContents {
+    /// Rows of the table.
+    Rows,
+    /// Rows that are copied from other files, with their row ids and row commit versions in these columns.
+    CopiedRows(MaterializedColumns),
+    /// Rows that a commit changed, with the type of the change.
+    ///
+    /// Protocol: *Add CDC File*.
+    Changes,
+}
+
+impl FileContents {
+    /// The table's schema with the columns that only these files have.
+    pub(super) fn with_own_columns(&self, schema: &StructType) -> StructType {
+        let mut schema = schema.clone();
+        schema.fields.extend(self.own_columns());
+        schema
+    }
+
+    /// The columns that only these files have.
+    pub(crate) fn own_columns(&self) -> Vec<StructField> {
+        let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
+        match self {
+            Self::Rows => Vec::new(),
+            Self::CopiedRows(columns) => [&columns.row_id, &columns.row_commit_version]
+                .map(|name| field(name, PrimitiveType::Long))
+                .into(),
+            Self::Changes => vec![field(CHANGE_TYPE, PrimitiveType::String)],
+        }
+    }
+
+    /// Whether the log has statistics of the files.
+    pub(super) fn has_statistics(&self) -> bool {
+        *self != Self::Changes
+    }
+
+    /// Returns the folder of a file, given the folder of its partition.
+    pub(super) fn folder(&self, partition: &str) -> String {
+        match self {
+            Self::Rows | Self::CopiedRows(_) => partition.to_owned(),
+            Self::Changes if partition.is_empty() => CHANGE_DATA.to_owned(),
+            Self::Changes => format!("{CHANGE_DATA}/{partition}"),
+        }
+    }
+
+    /// The start of a file's name.
+    pub(super) fn file_kind(&self) -> &'static str {
+        match self {
+            Self::Rows | Self::CopiedRows(_) => "part",
+            Self::Changes => "cdc",
+        }
+    }
+}
