@@ -54,8 +54,7 @@ impl UnitedVectors {
         let VectorsWritten {
             relative,
             descriptors,
-        } = write_vectors(&self.location, &bitmaps).await?;
-        self.files.add([relative.clone()]);
+        } = write_vectors(&self.location, &bitmaps, &self.files).await?;
         let paths: BTreeSet<String> = vectors.iter().map(|(path, _)| path.clone()).collect();
         self.supersede(&paths);
         self.with(|written| written.0.insert(relative, paths));

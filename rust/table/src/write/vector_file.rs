@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Deletion Vector File Storage Format*, *Deletion Vector Descriptor Schema*.
 
+use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, name_of_file};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
@@ -18,8 +19,13 @@ pub(crate) struct VectorsWritten {
     pub(crate) descriptors: Vec<Descriptor>,
 }
 
-/// Writes vectors to one file, which is durable when this returns. Its name is unique, so writers never collide.
-pub(crate) async fn write_vectors(location: &TableLocation, vectors: &[&Bitmap]) -> Result<VectorsWritten> {
+/// Writes vectors to one file, which is durable when this returns. Its name is unique, so writers never collide. It is
+/// staged before it is written: a failed request may still create it.
+pub(crate) async fn write_vectors(
+    location: &TableLocation,
+    vectors: &[&Bitmap],
+    staged: &StagedFiles,
+) -> Result<VectorsWritten> {
     let (relative, name) = name_of_file(&new_id())?;
     let mut file = VectorFile::new();
     let mut descriptors = Vec::with_capacity(vectors.len());
@@ -37,6 +43,7 @@ pub(crate) async fn write_vectors(location: &TableLocation, vectors: &[&Bitmap])
         });
     }
     let path = location.below(&relative)?;
+    staged.add([relative.clone()]);
     let payload = PutPayload::from(file.into_bytes());
     let put = location.store().put(&path, payload).await;
     put.map_err(|error| store_error(&error, &relative))?;
@@ -63,7 +70,7 @@ mod tests {
             Bitmap::from_positions(0..5_000)?,
         ];
         let vectors: Vec<&Bitmap> = bitmaps.iter().collect();
-        let written = write_vectors(&location, &vectors).await?;
+        let written = write_vectors(&location, &vectors, &StagedFiles::new(&location)).await?;
         let wanted = written.descriptors.iter().map(|descriptor| VectorOf {
             path: "a.parquet".to_owned(),
             descriptor: descriptor.clone(),
