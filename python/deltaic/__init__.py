@@ -53,6 +53,7 @@ from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
 from deltaic.transaction import Transaction
+from deltaic.write import write
 
 __all__ = [
     "ArrowTable",
@@ -102,4 +103,5 @@ __all__ = [
     "disable_logging",
     "enable_logging",
     "probe_store",
+    "write",
 ]

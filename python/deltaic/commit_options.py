@@ -21,7 +21,7 @@ Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
 _MOST_MILLIS = (1 << 63) - 1
 
 _ELSEWHERE = {
-    "mode": "append only adds rows; to replace a table, use Table.create(…, if_exists='replace')",
+    "mode": "use append to add rows, overwrite to replace them, or deltaic.write(…, mode=…)",
     "schema_mode": "change the schema first, with table.alter(deltaic.alter.MergeSchema(…))",
     "partition_by": "the table's own partition columns are used; they are set by Table.create",
     "custom_metadata": "pass commit_info={…}",

@@ -436,6 +436,54 @@ class Table:
         commit = self._rust.append(with_index(data, known), options=given, known=known)
         return announced_commit(commit, stacklevel=3)
 
+    def overwrite(
+        self,
+        data: ArrowStreamExportable | ArrowArrayExportable,
+        where: Predicate | None = None,
+        *,
+        partitions: Literal["static", "dynamic"] = "static",
+        **options: Unpack[CommitOptions],
+    ) -> Commit:
+        """Replaces rows by others in one commit. The schema, properties and history of the table remain.
+
+        Args:
+            data: The new rows, as for `append`.
+            where: Replace the rows for which this is true, as `delete` would delete them; each new row must
+                match it too. All rows when None.
+            partitions: ``"dynamic"``: replace the partitions that the new rows are in, and no others.
+            options: How the commit is made: see `CommitOptions`.
+
+        Raises:
+            ConstraintViolation: A new row does not match `where`, or violates a constraint of the table; or
+                the table is append-only.
+            SchemaMismatch: The data does not fit the table's columns, as for `append`.
+            InvalidPredicate: The predicate does not parse or names an unknown column.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
+            CommitConflict: Another writer changed the rows that would be replaced.
+            CommitUnknown: The store gave no definitive response to the commit request.
+            StorageError: The store cannot be written to.
+
+        >>> import deltaic, pyarrow
+        >>> stops = pyarrow.table({"line": ["A", "A", "B"], "stop": [1, 2, 1]})
+        >>> table = deltaic.Table.create("stops", stops.schema, partition_by=["line"])
+        >>> commit = table.append(stops)
+        >>> commit = table.overwrite(pyarrow.table({"line": ["A"], "stop": [9]}), "line = 'A'")
+        >>> commit = table.overwrite(pyarrow.table({"line": ["C"], "stop": [5]}), partitions="dynamic")
+        >>> table.snapshot().scan().to_arrow().sort_by("line").to_pylist()
+        [{'line': 'A', 'stop': 9}, {'line': 'B', 'stop': 1}, {'line': 'C', 'stop': 5}]
+        """
+        given = to_options("overwrite", **options)
+        checked_data(data)
+        known = self._refreshed()
+        commit = self._rust.overwrite(
+            with_index(data, known),
+            known=known,
+            predicate=to_sql(where, Snapshot(known).schema),
+            partitions=text("partitions", partitions),
+            options=given,
+        )
+        return announced_commit(commit, stacklevel=3)
+
     @overload
     def delete(self, where: Predicate | None = None, **options: Unpack[CommitOptions]) -> Commit: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
+from typing import Literal
 
 from deltaic import _rust
 from deltaic.added_files import files_to_json
@@ -225,6 +226,27 @@ class Transaction:
         to_pylist = getattr(paths, "to_pylist", None)  # of an Arrow column
         listed = names("paths", paths if to_pylist is None else to_pylist(), what="paths")
         self._rust.remove(listed, data_change=flag("data_change", data_change))
+
+    def overwrite(
+        self,
+        data: ArrowStreamExportable | ArrowArrayExportable,
+        where: Predicate | None = None,
+        *,
+        partitions: Literal["static", "dynamic"] = "static",
+    ) -> int:
+        """Stages the replacement of rows by others, as `Table.overwrite`; returns the number of new rows.
+
+        Args:
+            data: Anything Arrow, as for `Table.append`.
+            where: The rows to replace; all rows of the snapshot when None.
+            partitions: ``"dynamic"``: replace the partitions that the new rows are in, and no others.
+        """
+        self._ensure_open()
+        return self._rust.overwrite(
+            with_index(checked_data(data), self._rust.snapshot),
+            predicate=to_sql(where, self._snapshot.schema),
+            partitions=text("partitions", partitions),
+        )
 
     def delete(self, where: Predicate | None = None) -> int | None:
         """Stages the deletion of the rows for which a predicate is true, as `Table.delete`.

@@ -48,25 +48,6 @@ def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Pa
 
 RULES = [
     pytest.param(
-        protocol(1, 2),
-        metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
-        "invariants",
-        id="an invariant, writer version 2",
-    ),
-    pytest.param(
-        protocol(1, 7, None, ["invariants"]),
-        metadata(schema(field("id", **{"delta.invariants": INVARIANT}))),
-        "invariants",
-        id="an invariant, writer version 7",
-    ),
-    pytest.param(protocol(1, 3), metadata(configuration=CHECK), "checkConstraints", id="a constraint, 3"),
-    pytest.param(
-        protocol(1, 7, None, ["checkConstraints"]),
-        metadata(configuration=CHECK),
-        "checkConstraints",
-        id="a constraint, 7",
-    ),
-    pytest.param(
         protocol(1, 7, None, ["allowColumnDefaults"]),
         metadata(schema(field("id"), field("d", CURRENT_DEFAULT="7"))),
         "allowColumnDefaults",
@@ -103,9 +84,8 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
     tmp_path: Path, needs: Action, meta: Action, feature: str
 ) -> None:
     # The whole append is refused: no row that violates the rule is written, and the table is unchanged.
-    # protocol: column-invariants.1, check-constraints.1, generated-columns.1, struct-field.1
-    # protocol (refused): column-invariants.4, column-invariants.6, check-constraints.4, check-constraints.11,
-    # check-constraints.12, default-columns.5, generated-columns.4
+    # protocol: generated-columns.1, struct-field.1
+    # protocol (refused): default-columns.5, generated-columns.4
     table = HandmadeTable(tmp_path / "t")
     table.commit(needs, meta)
     before = sorted(path.name for path in table.root.rglob("*"))
@@ -349,7 +329,7 @@ def test_deletion_vectors_evaluate_no_rule(tmp_path: Path) -> None:
     with handle.transaction() as tx:
         assert tx.delete_rows({"a.parquet": [1]}) == 1
     assert handle.snapshot().scan().to_arrow()["id"].to_pylist() == [4, 6]
-    with pytest.raises(deltaic.UnsupportedFeature), handle.transaction() as tx:
+    with pytest.raises(deltaic.ConstraintViolation), handle.transaction() as tx:
         tx.delete_rows({"a.parquet": [0]})
         tx.append(ids(1))
     assert handle.snapshot().version == 1

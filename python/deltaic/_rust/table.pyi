@@ -237,6 +237,29 @@ class Table:
             CommitConflict, CommitUnknown, StorageError, ValueError.
         """
 
+    def overwrite(
+        self,
+        data: object,
+        *,
+        known: Snapshot,
+        predicate: str | None,
+        partitions: str,
+        options: dict[str, object],
+    ) -> Commit:
+        """Replaces rows in one commit (protocol: Add File and Remove File).
+
+        Args:
+            data: As for `append`.
+            known: The snapshot to start from.
+            predicate: SQL; the rows to replace.
+            partitions: `"static"` or `"dynamic"`.
+            options: As for `transaction`.
+
+        Raises:
+            ValueError, InvalidPredicate, SchemaMismatch, ConstraintViolation, UnsupportedFeature,
+            CommitConflict, CommitUnknown, StorageError.
+        """
+
     def delete(self, known: Snapshot, *, predicate: str | None, options: dict[str, object]) -> Commit:
         """Deletes matching rows in one commit (protocol: Add File and Remove File, Deletion Vectors).
 

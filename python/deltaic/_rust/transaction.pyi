@@ -84,6 +84,14 @@ class Transaction:
             ValueError, ConstraintViolation, UnsupportedFeature.
         """
 
+    def overwrite(self, data: object, *, predicate: str | None, partitions: str) -> int:
+        """Stages the replacement of rows by those of a stream; returns the number of new rows.
+
+        Raises:
+            ValueError, InvalidPredicate, SchemaMismatch, ConstraintViolation, UnsupportedFeature,
+            StorageError.
+        """
+
     def delete(self, *, predicate: str | None) -> int | None:
         """Stages the deletion of matching rows, or of all; returns their number if the log has it.
 

@@ -14,7 +14,7 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::transaction::{append_stream, delete};
+use deltaic_table::transaction::{Replaced, append_stream, delete, overwrite_stream};
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -286,6 +286,25 @@ impl Table {
         })?;
         let committed = wait(py, async move {
             alter(&snapshot, &changes, &options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
+    #[pyo3(signature = (data, *, known, predicate, partitions, options))]
+    fn overwrite(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        known: &Snapshot,
+        predicate: Option<&str>,
+        partitions: &str,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
+        let allowed_roots = self.allowed_roots.clone();
+        let committed = wait_reading(py, data.0, |rows| async move {
+            overwrite_stream(&snapshot, rows, replaced, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }

@@ -7,7 +7,7 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_log::transaction::OwnerProcess;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::{GivenFile, TableTransaction, operation};
+use deltaic_table::transaction::{GivenFile, Replaced, TableTransaction, operation};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -124,6 +124,23 @@ impl Transaction {
         let staged = self.own()?;
         wait_reading(py, data.0, |rows| async move {
             staged.lock().await.append(rows).await
+        })
+    }
+
+    #[pyo3(signature = (data, *, predicate, partitions))]
+    fn overwrite(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        predicate: Option<&str>,
+        partitions: &str,
+    ) -> CallResult<u64> {
+        let staged = self.own()?;
+        let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
+        let allowed_roots = self.allowed_roots.clone();
+        wait_reading(py, data.0, |rows| async move {
+            let mut staged = staged.lock().await;
+            staged.overwrite(rows, &replaced, &allowed_roots).await
         })
     }
 

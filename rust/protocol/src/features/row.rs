@@ -250,6 +250,17 @@ pub(super) const fn row_rule(name: &'static str, legacy_writer: i32, used: IsUse
     Feature { support, ..feature }.active(used).needed(used)
 }
 
+impl Feature {
+    /// Writers check the rule, or compute its values.
+    pub(super) const fn applied(self) -> Self {
+        let support = VerbSupport {
+            append: FULL,
+            ..self.support
+        };
+        Self { support, ..self }
+    }
+}
+
 pub(super) const fn both(name: &'static str, read: Support, append: Support) -> Feature {
     let feature = writer(name, 0, append);
     let support = VerbSupport {

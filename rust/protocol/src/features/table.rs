@@ -15,9 +15,9 @@ use crate::schema::{PrimitiveType, StructType};
 #[rustfmt::skip] // a table: a row each
 pub static FEATURES: &[Feature] = &[
     writer("appendOnly", 2, FULL).property("delta.appendOnly").dropped(Drop::PLAIN),
-    row_rule("invariants", 2, has_invariants)
+    row_rule("invariants", 2, has_invariants).applied()
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.invariants", "columns with invariants"))),
-    row_rule("checkConstraints", 3, has_constraints).dropped(Drop::if_unused(|table, _| checks(table))),
+    row_rule("checkConstraints", 3, has_constraints).applied().dropped(Drop::if_unused(|table, _| checks(table))),
     // Appended rows need no change data files: a version without them is its own change feed.
     writer("changeDataFeed", 4, FULL).property("delta.enableChangeDataFeed").dropped(Drop::PLAIN),
     row_rule("generatedColumns", 4, has_generated_columns)

@@ -1,22 +1,22 @@
-//! Writes change data files: the rows that a commit deletes.
+//! Writes change data files: the rows that a commit deletes or inserts.
 //!
 //! Protocol: *Add CDC File*, *Change Data Files*.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::actions::Cdc;
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 
-use super::copy_rows::write_batches;
 use super::delete_plan::DeletePlan;
 use crate::read::stream_tasks;
 use crate::scan::{Rows, Scan, ScanOptions, Selection};
-use crate::write::FileContents;
+use crate::write::{FileContents, TableWriter, Written};
 
 /// Writes all rows that a plan deletes, also those of removed files and by deletion vectors: readers of a version with
 /// change data files use no other file of it. The files are added to `staged`.
@@ -48,19 +48,82 @@ pub(super) async fn write_deleted_rows(
     let parts = changed
         .chain(rewritten)
         .map(|(add, deleted)| scan.task_of_rows(add, Rows::Only(Arc::new(deleted.clone()))));
-    let contents = FileContents::Changes;
-    let mut schema = scan.schema().clone();
-    schema.fields.extend(contents.own_columns());
-    let schema = Arc::new(schema.to_arrow()?);
-    let batches = stream_tasks(whole.collect()).chain(stream_tasks(parts.collect()));
-    let typed = {
-        let schema = Arc::clone(&schema);
-        batches.and_then(move |batch| {
-            let batch = with_type(&schema, &batch, "delete");
-            async move { batch }
-        })
+    let schema = Arc::new(scan.schema().to_arrow()?);
+    let mut writer = ChangeWriter::try_new(snapshot, &schema, "delete")?;
+    let mut batches = stream_tasks(whole.collect()).chain(stream_tasks(parts.collect()));
+    let written = async {
+        while let Some(batch) = batches.try_next().await? {
+            writer.write(&batch).await?;
+        }
+        writer.finish().await
     };
-    let written = write_batches(snapshot, contents, &schema, Box::pin(typed), staged).await?;
+    match written.await {
+        Ok(written) => {
+            staged.append(&writer.into_files());
+            Ok(to_cdc(written))
+        }
+        Err(error) => {
+            writer.abort().await;
+            Err(error)
+        }
+    }
+}
+
+/// Writes rows to change data files, with one type of change.
+pub(super) struct ChangeWriter {
+    writer: TableWriter,
+    schema: SchemaRef,
+    change: &'static str,
+}
+
+impl ChangeWriter {
+    /// Starts change data files for rows of a schema.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TableWriter::try_new`].
+    pub(super) fn try_new(snapshot: &Snapshot, rows: &Schema, change: &'static str) -> Result<Self> {
+        let own = StructType {
+            fields: FileContents::Changes.own_columns(),
+        };
+        let mut fields = rows.fields().to_vec();
+        fields.extend(own.to_arrow()?.fields().iter().cloned());
+        let schema = Arc::new(Schema::new_with_metadata(fields, rows.metadata().clone()));
+        Ok(Self {
+            writer: TableWriter::of_contents(snapshot, &schema, FileContents::Changes)?,
+            schema,
+            change,
+        })
+    }
+
+    pub(super) async fn write(&mut self, rows: &RecordBatch) -> Result<()> {
+        let types = StringArray::from_iter_values(std::iter::repeat_n(self.change, rows.num_rows()));
+        let mut columns = rows.columns().to_vec();
+        columns.push(Arc::new(types) as ArrayRef);
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| {
+            let what = format!("changed rows do not fit a change data file: {error}");
+            Error::new(ErrorKind::Internal, what)
+        })?;
+        self.writer.write(&batch).await
+    }
+
+    /// Finishes all files; they are durable when this returns, and not yet committed.
+    pub(super) async fn finish(&mut self) -> Result<Written> {
+        self.writer.finish().await
+    }
+
+    /// Deletes the written files.
+    pub(super) async fn abort(&mut self) {
+        self.writer.abort().await;
+    }
+
+    pub(super) fn into_files(self) -> StagedFiles {
+        self.writer.into_files()
+    }
+}
+
+/// Returns the actions of change data files.
+pub(super) fn to_cdc(written: Written) -> Vec<Cdc> {
     let files = written.adds.into_iter().map(|add| Cdc {
         path: add.path,
         partition_values: add.partition_values,
@@ -68,15 +131,5 @@ pub(super) async fn write_deleted_rows(
         data_change: false,
         tags: None,
     });
-    Ok(files.collect())
-}
-
-fn with_type(schema: &SchemaRef, batch: &RecordBatch, change: &str) -> Result<RecordBatch> {
-    let types = StringArray::from_iter_values(std::iter::repeat_n(change, batch.num_rows()));
-    let mut columns = batch.columns().to_vec();
-    columns.push(Arc::new(types) as ArrayRef);
-    RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| {
-        let what = format!("deleted rows do not fit a change data file: {error}");
-        Error::new(ErrorKind::Internal, what)
-    })
+    files.collect()
 }

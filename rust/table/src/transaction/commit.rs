@@ -156,14 +156,16 @@ impl TableTransaction {
             metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
         }
         let partition_columns = serde_json::Value::from(self.snapshot.metadata().partition_columns.clone());
-        let parameters = match (self.proposal.operation, removes.is_empty()) {
-            (Operation::Write, true) => vec![
-                ("mode", "Append".to_owned()),
-                ("partitionBy", partition_columns.to_string()),
-            ],
-            (Operation::Write, false) => vec![("partitionBy", partition_columns.to_string())],
+        let mut parameters = match (self.proposal.operation, &self.overwritten, removes.is_empty()) {
+            (Operation::Write, Some(_), _) => vec![("mode", "Overwrite".to_owned())],
+            (Operation::Write, None, true) => vec![("mode", "Append".to_owned())],
             _ => Vec::new(),
         };
+        if self.proposal.operation == Operation::Write {
+            parameters.push(("partitionBy", partition_columns.to_string()));
+        }
+        let predicate = self.overwritten.iter().flatten();
+        parameters.extend(predicate.map(|predicate| ("predicate", predicate.clone())));
         let details = OperationDetails { parameters, metrics };
         (self.proposal.operation, details)
     }

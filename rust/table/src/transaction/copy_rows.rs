@@ -28,10 +28,10 @@ pub(super) async fn copy_rows(
     allowed_roots: &[String],
     staged: &StagedFiles,
 ) -> Result<Written> {
-    let contents = match RowTracking::of(snapshot.configuration())? {
-        RowTracking::Enabled(columns) => FileContents::CopiedRows(columns),
-        _ => FileContents::Rows,
-    };
+    let contents = FileContents::CopiedRows(match RowTracking::of(snapshot.configuration())? {
+        RowTracking::Enabled(columns) => Some(columns),
+        _ => None,
+    });
     let own = contents.own_columns();
     let scan = Scan::try_new(
         snapshot.clone(),

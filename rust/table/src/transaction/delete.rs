@@ -108,6 +108,16 @@ impl TableTransaction {
         predicate: Option<&Predicate>,
         allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
+        self.row_changes += 1;
+        self.delete_where(predicate, allowed_roots).await
+    }
+
+    /// The same, as a part of another verb.
+    pub(super) async fn delete_where(
+        &mut self,
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<DeleteSummary> {
         let snapshot = self.snapshot.clone();
         ensure_removable(snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() {
@@ -199,18 +209,13 @@ impl TableTransaction {
     ///
     /// `UnsupportedFeature` if other changes of rows are staged with them.
     pub(super) fn ensure_whole_feed(&self) -> Result<()> {
-        let deletes = self
-            .deletion
-            .as_ref()
-            .map_or(0, |deletion| deletion.predicates.len().max(1));
-        let others = self.appended.files > 0 || self.has_given_removes || deletes > 1;
-        if self.proposal.cdc.is_empty() || !others {
+        if self.proposal.cdc.is_empty() || self.row_changes <= 1 {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::UnsupportedFeature,
-            "a deletion that rewrites files of a table with a change data feed cannot share a commit with other changes \
-             of rows",
+            "a change that rewrites files of a table with a change data feed cannot share a commit with other changes of \
+             rows",
         )
         .with("feature", "changeDataFeed")
         .hint("use one commit for each, or set delta.enableDeletionVectors to true"))

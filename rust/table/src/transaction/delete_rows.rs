@@ -48,7 +48,7 @@ impl TableTransaction {
             changed.push(ChangedFile::try_new(add, &positions, &before)?);
         }
         changed.retain(|file| !file.deleted.is_empty());
-        self.has_given_removes |= !changed.is_empty();
+        self.row_changes += 1;
         self.stage_vectors(changed).await
     }
 

@@ -80,6 +80,7 @@ impl TableTransaction {
             return Ok(());
         }
         self.ensure_takes_files()?;
+        self.row_changes += 1;
         self.ensure_new(&files).await?;
         let mut rows = 0u64;
         for file in &files {

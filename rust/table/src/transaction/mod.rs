@@ -15,6 +15,7 @@ mod given_files;
 mod live_files;
 mod matching_rows;
 mod operation;
+mod overwrite;
 mod reads;
 mod remove;
 mod run;
@@ -23,7 +24,8 @@ mod same_rows;
 pub use delete::{DeleteSummary, preview_delete};
 pub use given_files::GivenFile;
 pub use operation::operation;
-pub use run::{Staging, append_stream, delete, run_transaction};
+pub use overwrite::Replaced;
+pub use run::{Staging, append_stream, delete, overwrite_stream, run_transaction};
 
 use std::sync::Arc;
 
@@ -63,8 +65,10 @@ pub struct TableTransaction {
     deleted_rows: u64,
     /// What was deleted by predicates; `None` if nothing was.
     deletion: Option<Deletion>,
-    /// Whether the caller chose files or rows to remove.
-    has_given_removes: bool,
+    /// Set by an overwrite, with the text of its predicate if it has one.
+    overwritten: Option<Option<String>>,
+    /// The number of calls that staged changes of rows.
+    row_changes: usize,
     /// Set if the `app_transaction` was already committed, so that there is nothing to do.
     done: Option<Committed>,
     /// Whether a version may name the files of an attempted commit.
@@ -97,7 +101,8 @@ impl TableTransaction {
             vectors_added: 0,
             deleted_rows: 0,
             deletion: None,
-            has_given_removes: false,
+            overwritten: None,
+            row_changes: 0,
             done,
             keeps_files: false,
             options,

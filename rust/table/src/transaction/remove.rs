@@ -39,7 +39,7 @@ impl TableTransaction {
                 self.same_rows.record_removed(&add);
             }
         }
-        self.has_given_removes = true;
+        self.row_changes += 1;
         let now = now_ms();
         self.proposal.removes.extend(adds.iter().map(|add| Remove {
             data_change,

@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 
 use super::TableTransaction;
 use super::commit::IfEmpty;
+use super::overwrite::Replaced;
 
 /// The future that stages the changes of a transaction.
 pub type Staging = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
@@ -69,6 +70,45 @@ pub async fn append_stream(
             Box::pin(async move {
                 let batches = batches.ok_or_else(|| Error::internal("a stream was read twice"))?;
                 transaction.lock().await.append(batches).await.map(drop)
+            })
+        },
+        if_empty: IfEmpty::Commit,
+        is_empty: false,
+    };
+    run(snapshot.clone(), policy, &mut staged).await
+}
+
+/// Replaces rows by those of a stream in one commit; see [`TableTransaction::overwrite`]. A stream can be read once, so a
+/// conflict ends the operation.
+///
+/// Must be called inside a multi-threaded runtime.
+///
+/// # Errors
+///
+/// Those of [`TableTransaction::overwrite`] and of [`run`].
+pub async fn overwrite_stream(
+    snapshot: &Snapshot,
+    batches: Box<dyn RecordBatchReader + Send>,
+    replaced: Replaced,
+    options: CommitOptions,
+    allowed_roots: Vec<String>,
+) -> Result<Committed> {
+    let policy = RunPolicy {
+        max_attempts: 1,
+        deadline: options.deadline,
+    };
+    let mut request = Some((batches, replaced, allowed_roots));
+    let mut staged = Staged {
+        operation: Operation::Write,
+        options,
+        stage: &mut move |_, transaction| {
+            let request = request.take();
+            Box::pin(async move {
+                let (batches, replaced, allowed_roots) =
+                    request.ok_or_else(|| Error::internal("a stream was read twice"))?;
+                let mut transaction = transaction.lock().await;
+                let rows = transaction.overwrite(batches, &replaced, &allowed_roots).await;
+                rows.map(drop)
             })
         },
         if_empty: IfEmpty::Commit,

@@ -13,8 +13,9 @@ const CHANGE_DATA: &str = "_change_data";
 pub(crate) enum FileContents {
     /// Rows of the table.
     Rows,
-    /// Rows that are copied from other files, with their row ids and row commit versions in these columns.
-    CopiedRows(MaterializedColumns),
+    /// Rows that are copied from other files; if rows have ids, with their row ids and row commit versions in these
+    /// columns.
+    CopiedRows(Option<MaterializedColumns>),
     /// Rows that a commit changed, with the type of the change.
     ///
     /// Protocol: *Add CDC File*.
@@ -33,8 +34,8 @@ impl FileContents {
     pub(crate) fn own_columns(&self) -> Vec<StructField> {
         let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
         match self {
-            Self::Rows => Vec::new(),
-            Self::CopiedRows(columns) => [&columns.row_id, &columns.row_commit_version]
+            Self::Rows | Self::CopiedRows(None) => Vec::new(),
+            Self::CopiedRows(Some(columns)) => [&columns.row_id, &columns.row_commit_version]
                 .map(|name| field(name, PrimitiveType::Long))
                 .into(),
             Self::Changes => vec![field(CHANGE_TYPE, PrimitiveType::String)],

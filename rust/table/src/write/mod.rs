@@ -1,7 +1,9 @@
 //! Writes record batches to data files and creates their `add` actions.
 
 mod check;
+mod conditions;
 mod data_file;
+mod declared_length;
 mod file_contents;
 mod not_null;
 mod pandas_index;
@@ -18,7 +20,7 @@ mod vector_file;
 pub use check::Incoming;
 pub(crate) use file_contents::FileContents;
 pub(crate) use storable::ensure_storable;
-pub(crate) use stream::write_stream;
+pub(crate) use stream::next_batch;
 pub use table_writer::{TableWriter, Written};
 pub(crate) use united_vectors::UnitedVectors;
 pub use validate::{Checked, Fault, MAX_NESTING, validate_batch};

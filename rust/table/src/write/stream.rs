@@ -1,22 +1,15 @@
-//! Writes the rows of a stream to data files.
+//! Reads the batches of a stream that are to be written.
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::table_writer::{TableWriter, Written};
-
-/// Writes the rows of a stream; the files are not yet committed.
-pub(crate) async fn write_stream(
-    writer: &mut TableWriter,
-    mut batches: Box<dyn RecordBatchReader + Send>,
-) -> Result<Written> {
+/// Returns the next batch; `None` at the end.
+pub(crate) fn next_batch(batches: &mut (dyn RecordBatchReader + Send)) -> Result<Option<RecordBatch>> {
     // The source may block, and may itself wait for this runtime, as a scan of another table does.
-    while let Some(batch) = tokio::task::block_in_place(|| batches.next()) {
-        let batch: RecordBatch = batch.map_err(broken_off)?;
-        writer.write(&batch).await?;
-    }
-    writer.finish().await
+    tokio::task::block_in_place(|| batches.next())
+        .transpose()
+        .map_err(broken_off)
 }
 
 /// Returns the source's error unchanged if it is one of deltaic's.

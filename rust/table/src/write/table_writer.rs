@@ -10,6 +10,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
+use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::properties::{DataFileSettings, IndexedColumns, data_file_settings, indexed_columns};
 use deltaic_protocol::schema::StructType;
@@ -17,7 +18,9 @@ use deltaic_storage::TableLocation;
 use futures::StreamExt;
 
 use super::check::Incoming;
+use super::conditions::Conditions;
 use super::data_file::DataFile;
+use super::declared_length::DeclaredLengths;
 use super::file_contents::FileContents;
 use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
@@ -43,6 +46,8 @@ pub struct Written {
 pub struct TableWriter {
     location: Arc<TableLocation>,
     incoming: Incoming,
+    lengths: DeclaredLengths,
+    conditions: Conditions,
     splitter: Splitter,
     contents: FileContents,
     /// The columns that have statistics.
@@ -86,6 +91,17 @@ impl TableWriter {
         Ok(Self {
             location: Arc::clone(snapshot.location()),
             incoming: Incoming::try_new(incoming, &table, partition_columns).map_err(located)?,
+            lengths: match contents {
+                FileContents::Rows => DeclaredLengths::of(&schema),
+                // These rows are in the table already.
+                FileContents::CopiedRows(_) | FileContents::Changes => DeclaredLengths::default(),
+            },
+            conditions: match contents {
+                FileContents::Rows => {
+                    Conditions::of_table(snapshot.configuration(), &schema).map_err(located)?
+                }
+                FileContents::CopiedRows(_) | FileContents::Changes => Conditions::default(),
+            },
             splitter: Splitter::try_new(&schema, partition_columns)?,
             contents,
             data_schema,
@@ -98,13 +114,23 @@ impl TableWriter {
         })
     }
 
+    /// Requires that every row matches a predicate.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate`, `UnsupportedExpression`.
+    pub(crate) fn require(&mut self, predicate: &Predicate, schema: &StructType) -> Result<()> {
+        self.conditions.replace(predicate, schema)
+    }
+
     /// Writes the rows of a batch to the files of their partitions.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
         for piece in pieces(batch, PIECE_BYTES, self.incoming.row_bytes()) {
-            let rows = self.incoming.conform(&piece)?;
+            let rows = self.lengths.apply(self.incoming.conform(&piece)?)?;
+            self.conditions.ensure(&rows)?;
             for (values, rows) in self.splitter.split(&rows)? {
                 self.write_partition(values, &rows).await?;
             }

@@ -1,0 +1,174 @@
+//! Stages the replacement of rows by new ones: all rows, those that match a predicate, or those of the partitions that
+//! the new rows are in.
+//!
+//! Protocol: *Add File and Remove File*, *Add CDC File*.
+
+use std::collections::BTreeSet;
+
+use arrow_array::RecordBatchReader;
+use deltaic_log::snapshot::{Pruning, WithStatistics};
+use deltaic_protocol::actions::{Add, Remove};
+use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Predicate, Scalar};
+use deltaic_protocol::features::{ensure_appendable, ensure_removable};
+use deltaic_protocol::partition::value_of;
+use deltaic_protocol::properties::boolean;
+use deltaic_protocol::schema::StructField;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
+
+use super::TableTransaction;
+
+/// The rows that an overwrite replaces.
+#[derive(Clone, Debug, Default)]
+pub enum Replaced {
+    /// All rows.
+    #[default]
+    All,
+    /// The rows for which a predicate is true. The new rows must match it too.
+    Where(Predicate),
+    /// The rows of the partitions that the new rows are in; all rows of a table without partitions.
+    Partitions,
+}
+
+impl Replaced {
+    /// Selects the rows by a predicate, or by the name of a mode: `static` for all rows, `dynamic` for partitions.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for another name, or for `dynamic` with a predicate.
+    pub fn try_new(predicate: Option<Predicate>, partitions: &str) -> Result<Self> {
+        let invalid = |what: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
+        match (partitions, predicate) {
+            ("static", None) => Ok(Self::All),
+            ("static", Some(predicate)) => Ok(Self::Where(predicate)),
+            ("dynamic", None) => Ok(Self::Partitions),
+            ("dynamic", Some(_)) => invalid(
+                "where and partitions=\"dynamic\" exclude each other".to_owned(),
+                "pass one of them: each selects the rows to replace",
+            ),
+            (other, _) => invalid(
+                format!("partitions may not be {other:?}"),
+                "it is \"static\" or \"dynamic\"",
+            ),
+        }
+    }
+}
+
+impl TableTransaction {
+    /// Stages the replacement of rows by those of a stream. Returns the number of new rows. Files that were written are
+    /// deleted if the transaction is abandoned.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TableTransaction::append`] and [`TableTransaction::delete`]; `ConstraintViolation` if a new row does not
+    /// match the predicate.
+    pub async fn overwrite(
+        &mut self,
+        batches: Box<dyn RecordBatchReader + Send>,
+        replaced: &Replaced,
+        allowed_roots: &[String],
+    ) -> Result<u64> {
+        if self.is_done() {
+            return Ok(0); // without reading the stream
+        }
+        let table = self.snapshot.configuration();
+        ensure_removable(table)
+            .and_then(|()| ensure_appendable(table))
+            .map_err(|error| self.located(error))?;
+        self.row_changes += 1;
+        // Which rows are replaced may depend on the rows that are read.
+        self.has_read_rows = true;
+        self.overwritten = Some(match replaced {
+            Replaced::Where(predicate) => Some(predicate.text().to_owned()),
+            Replaced::All | Replaced::Partitions => None,
+        });
+        let has_partitions = !self.snapshot.metadata().partition_columns.is_empty();
+        match replaced {
+            Replaced::Partitions if has_partitions => {
+                let before = self.proposal.adds.len();
+                let rows = self.append_rows(batches, None, false).await?;
+                let added = self.proposal.adds.get(before..).unwrap_or_default().to_vec();
+                self.remove_partitions_of(&added).await?;
+                Ok(rows)
+            }
+            Replaced::All | Replaced::Partitions => {
+                self.delete_where(None, allowed_roots).await?;
+                self.append_rows(batches, None, false).await
+            }
+            Replaced::Where(predicate) => {
+                let deleted = self.delete_where(Some(predicate), allowed_roots).await?;
+                // New files contain copied rows too, so a reader can derive the changes only from change data files.
+                let has_feed = boolean(self.snapshot.metadata(), "delta.enableChangeDataFeed")?;
+                let with_feed = deleted.rewritten_files > 0 && has_feed;
+                self.append_rows(batches, Some(predicate), with_feed).await
+            }
+        }
+    }
+
+    /// Stages the removal of all live files in the partitions of these files.
+    async fn remove_partitions_of(&mut self, added: &[Add]) -> Result<()> {
+        let snapshot = self.snapshot.clone();
+        let Some(predicate) = self.partitions_of(added)? else {
+            return Ok(());
+        };
+        self.read.read_where(Some(&predicate));
+        let (files, _) = snapshot
+            .prune(Pruning {
+                predicate: Some(&predicate),
+                statistics: WithStatistics::None,
+            })
+            .await?;
+        snapshot.ensure_partition_values(&files)?;
+        let paths = files
+            .batches
+            .iter()
+            .flat_map(|batch| batch.adds.path.iter().flatten());
+        let paths: Vec<String> = paths.map(str::to_owned).collect();
+        self.ensure_staged_once(paths.iter().map(String::as_str))?;
+        let now = now_ms();
+        let removes = super::live_files::live_files(&snapshot, &paths).await?;
+        self.proposal
+            .removes
+            .extend(removes.iter().map(|add| Remove::of(add, now)));
+        Ok(())
+    }
+
+    /// Returns the predicate of the partitions of some files; `None` without files.
+    fn partitions_of(&self, files: &[Add]) -> Result<Option<BoundPredicate>> {
+        let snapshot = &self.snapshot;
+        let names = snapshot.metadata().partition_columns.iter();
+        let columns: Vec<&StructField> = names
+            .map(|name| {
+                let missing = || Error::internal("a partition column is not in the schema");
+                snapshot.schema().field(name).ok_or_else(missing)
+            })
+            .collect::<Result<_>>()?;
+        let keys: BTreeSet<_> = files.iter().map(|add| &add.partition_values).collect();
+        let partition = |values| {
+            let equal = columns.iter().map(|column| {
+                let in_log = StructField {
+                    name: name_in_log(column, snapshot.column_mapping()).to_owned(),
+                    ..(*column).clone()
+                };
+                Ok(equals(column, value_of(&in_log, values)?))
+            });
+            Ok(BoundPredicate::And(equal.collect::<Result<_>>()?))
+        };
+        let partitions: Vec<BoundPredicate> = keys.into_iter().map(partition).collect::<Result<_>>()?;
+        Ok((!partitions.is_empty()).then_some(BoundPredicate::Or(partitions)))
+    }
+}
+
+fn equals(column: &StructField, value: Option<Scalar>) -> BoundPredicate {
+    let path = vec![column.name.clone()];
+    match value {
+        None => BoundPredicate::IsNull(path),
+        Some(value) => BoundPredicate::Compare {
+            op: Comparison::NullSafeEqual,
+            left: Operand::Column(path),
+            common: value.data_type(),
+            right: Operand::Scalar(value),
+        },
+    }
+}
