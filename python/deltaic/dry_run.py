@@ -25,11 +25,11 @@ class DryRun:
     version: int
     """The version that was read."""
 
-    deleted_rows: int | None
-    """The number of rows that would be deleted; None if the log does not have it."""
+    rows: int | None
+    """The number of rows that would be deleted or updated; None if the log does not have it."""
 
     removed_files: int = 0
-    """The number of files of which no row would remain."""
+    """The number of files whose rows would all be deleted or updated."""
 
     files_with_deletion_vectors: int = 0
     """The number of files that would get a deletion vector."""
@@ -41,9 +41,7 @@ class DryRun:
     """The size of the rewritten files in bytes."""
 
     def __str__(self) -> str:
-        rows = (
-            "an unknown number of rows" if self.deleted_rows is None else _counted(self.deleted_rows, "row")
-        )
+        rows = "an unknown number of rows" if self.rows is None else _counted(self.rows, "row")
         parts = [
             (self.removed_files, " removed", " removed", ""),
             (self.files_with_deletion_vectors, " gets a deletion vector", " get a deletion vector", ""),
@@ -54,9 +52,9 @@ class DryRun:
             for number, one, many, more in parts
             if number
         ]
-        return "\n".join(
-            [f"{self.operation} of version {self.version} would delete {rows}{':' if lines else ''}", *lines]
-        )
+        verb = self.operation.lower()
+        first = f"{self.operation} of version {self.version} would {verb} {rows}{':' if lines else ''}"
+        return "\n".join([first, *lines])
 
 
 def _counted(number: int, noun: str) -> str:

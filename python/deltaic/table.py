@@ -12,6 +12,7 @@ from deltaic.alter import Change
 from deltaic.alter_json import properties_set, to_json
 from deltaic.arguments import bounded_int, flag, names, place, text
 from deltaic.arguments import options as text_options
+from deltaic.assignments import NewValue, to_assignments
 from deltaic.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
@@ -549,6 +550,91 @@ class Table:
             rows, removed, changed, rewritten, size = known.preview_delete(predicate=predicate)
             return DryRun("DELETE", known.version, rows, removed, changed, rewritten, size)
         commit = self._rust.delete(known, predicate=predicate, options=given)
+        return announced_commit(commit, stacklevel=3)
+
+    @overload
+    def update(
+        self,
+        set: Mapping[str, NewValue],
+        where: Predicate | None = None,
+        **options: Unpack[CommitOptions],
+    ) -> Commit: ...
+
+    @overload
+    def update(
+        self,
+        set: Mapping[str, NewValue],
+        where: Predicate | None = None,
+        *,
+        dry_run: Literal[True],
+        **options: Unpack[CommitOptions],
+    ) -> DryRun: ...
+
+    @overload
+    def update(
+        self,
+        set: Mapping[str, NewValue],
+        where: Predicate | None = None,
+        *,
+        dry_run: bool,
+        **options: Unpack[CommitOptions],
+    ) -> Commit | DryRun: ...
+
+    def update(
+        self,
+        set: Mapping[str, NewValue],  # noqa: A002 - SQL's word
+        where: Predicate | None = None,
+        *,
+        dry_run: bool = False,
+        **options: Unpack[CommitOptions],
+    ) -> Commit | DryRun:
+        """Sets columns of the rows for which a predicate is true, in one commit.
+
+        All new values are computed from the row before the update. The rows keep their row ids. After a
+        conflict, the rows are searched again in the newest version.
+
+        Args:
+            set: The new value of each column: SQL text (``"price * 2"``, ``"'closed'"``, ``"other_column"``),
+                an expression of `deltaic.col`, or a value of Python other than text.
+            where: The rows, as for `Snapshot.scan`; every row when None.
+            dry_run: Whether to return only what would be done.
+            options: How the commit is made: see `CommitOptions`.
+
+        Returns:
+            The commit, with Spark's metrics for UPDATE. If no row matches, nothing is committed and
+            ``skipped`` is set.
+
+        Raises:
+            ValueError: A column is unknown or set twice.
+            InvalidPredicate: The predicate or an expression does not parse, names an unknown column, or fails
+                for a row: overflow, division by zero, an invalid cast.
+            UnsupportedExpression: It uses an expression that cannot be evaluated here.
+            SchemaMismatch: A new value does not have the type of its column.
+            ConstraintViolation: A new row violates a constraint; or the table is append-only.
+            UnsupportedFeature: The table requires a writer feature that is not implemented.
+            CommitConflict: Other writers' commits conflict too often, or with `row_level` off.
+            CommitUnknown: The store gave no definitive response to the commit request.
+            CorruptData: A data file or deletion vector is missing or damaged.
+            StorageError: The store cannot be written to.
+
+        >>> import deltaic, pyarrow
+        >>> fares = pyarrow.table({"line": ["A", "B"], "cents": [220, 250]})
+        >>> table = deltaic.Table.create("fares", fares.schema)
+        >>> commit = table.append(fares)
+        >>> commit = table.update({"cents": "cents + 10", "line": "'A1'"}, "line = 'A'")
+        >>> commit.operation, commit.metrics["numUpdatedRows"]
+        ('UPDATE', 1)
+        >>> table.snapshot().scan().to_arrow().sort_by("line").to_pylist()
+        [{'line': 'A1', 'cents': 230}, {'line': 'B', 'cents': 250}]
+        """
+        given = to_options("update", **options)
+        values = to_assignments(set)
+        known = self._refreshed()
+        predicate = to_sql(where, Snapshot(known).schema)
+        if flag("dry_run", dry_run):
+            rows, removed, changed, rewritten, size = known.preview_delete(predicate=predicate)
+            return DryRun("UPDATE", known.version, rows, removed, changed, rewritten, size)
+        commit = self._rust.update(known, values=values, predicate=predicate, options=given)
         return announced_commit(commit, stacklevel=3)
 
     def transaction(

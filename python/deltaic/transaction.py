@@ -12,6 +12,7 @@ from deltaic.alter import Change, SetProperties
 from deltaic.alter_json import properties_set, to_json
 from deltaic.arguments import flag, names, text, whole_number
 from deltaic.arrow_table import ArrowTable
+from deltaic.assignments import NewValue, to_assignments
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit, announced
 from deltaic.engines.predicate_sql import Predicate, to_sql
@@ -277,6 +278,20 @@ class Transaction:
         """
         self._ensure_open()
         return self._rust.delete(predicate=to_sql(where, self._snapshot.schema))
+
+    def update(self, set: Mapping[str, NewValue], where: Predicate | None = None) -> int | None:  # noqa: A002
+        """Stages new values for columns of the rows for which a predicate is true, as `Table.update`.
+
+        Args:
+            set: The new value of each column.
+            where: The rows; every row of the snapshot when None.
+
+        Returns:
+            The number of rows; None if the log does not have it.
+        """
+        self._ensure_open()
+        sql = to_sql(where, self._snapshot.schema)
+        return self._rust.update(values=to_assignments(set), predicate=sql)
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages the deletion of single rows: their files remain and get deletion vectors.

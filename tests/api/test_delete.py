@@ -84,10 +84,10 @@ def test_rows_for_which_the_predicate_is_true_are_deleted(
     if len(expected) == ROWS:
         assert commit.skipped
         assert (commit.version, table.snapshot().version) == (2, 2)
-        assert (dry.deleted_rows, dry.removed_files, dry.rewritten_files) == (0, 0, 0)
+        assert (dry.rows, dry.removed_files, dry.rewritten_files) == (0, 0, 0)
         return
     assert (commit.version, commit.operation) == (3, "DELETE")
-    assert commit.metrics["numDeletedRows"] == dry.deleted_rows == ROWS - len(expected)
+    assert commit.metrics["numDeletedRows"] == dry.rows == ROWS - len(expected)
     assert commit.metrics["numRemovedFiles"] == dry.removed_files + dry.rewritten_files
     assert commit.metrics["numDeletionVectorsAdded"] == dry.files_with_deletion_vectors
     assert len(json.loads(commit.parameters["predicate"])) == (where is not None)

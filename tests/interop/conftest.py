@@ -17,7 +17,12 @@ from . import pairs, written
 TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
 
-OF_DELTA_SPARK = ["test_delta_spark.py", "test_delta_spark_streams.py", "test_conflict_pairs.py"]
+OF_DELTA_SPARK = [
+    "test_row_changes.py",
+    "test_delta_spark.py",
+    "test_delta_spark_streams.py",
+    "test_conflict_pairs.py",
+]
 
 collect_ignore = ["test_deltalake.py"] if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
 

@@ -273,6 +273,27 @@ class Table:
             CorruptData, StorageError.
         """
 
+    def update(
+        self,
+        known: Snapshot,
+        *,
+        values: list[tuple[str, str]],
+        predicate: str | None,
+        options: dict[str, object],
+    ) -> Commit:
+        """Sets columns of matching rows in one commit (protocol: Add File and Remove File, Add CDC File).
+
+        Args:
+            known: The snapshot to start from.
+            values: Columns, and SQL expressions for their new values.
+            predicate: SQL; every row if None.
+            options: As for `transaction`.
+
+        Raises:
+            ValueError, InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation,
+            UnsupportedFeature, CommitConflict, CommitUnknown, CorruptData, StorageError.
+        """
+
     def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 

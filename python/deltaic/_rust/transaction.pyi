@@ -99,6 +99,14 @@ class Transaction:
             InvalidPredicate, ValueError, UnsupportedFeature, ConstraintViolation, CorruptData, StorageError.
         """
 
+    def update(self, *, values: list[tuple[str, str]], predicate: str | None) -> int | None:
+        """Stages new values for columns of matching rows, or of all; returns the number of rows if known.
+
+        Raises:
+            ValueError, InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation,
+            UnsupportedFeature, CorruptData, StorageError.
+        """
+
     def delete_rows(self, rows: dict[str, list[int]]) -> int:
         """Stages row deletions by position from 0 in each file; returns how many were not yet deleted.
 

@@ -14,7 +14,7 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::transaction::{Replaced, append_stream, delete, overwrite_stream};
+use deltaic_table::transaction::{Replaced, append_stream, delete, overwrite_stream, update};
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -27,7 +27,7 @@ use crate::commit_options::CommitOptions;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
-use crate::predicate::parsed;
+use crate::predicate::{assignments, parsed};
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
@@ -321,6 +321,24 @@ impl Table {
         let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
         let committed = wait(py, async move {
             delete(&snapshot, predicate, options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
+    #[pyo3(signature = (known, *, values, predicate, options))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        known: &Snapshot,
+        values: Vec<(String, String)>,
+        predicate: Option<&str>,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let (values, predicate) = (assignments(values)?, parsed(predicate)?);
+        let allowed_roots = self.allowed_roots.clone();
+        let committed = wait(py, async move {
+            update(&snapshot, values, predicate, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }

@@ -17,7 +17,7 @@ use crate::commit::Commit;
 use crate::commit_options::CommitOptions;
 use crate::error::CallResult;
 use crate::fault::guarded;
-use crate::predicate::parsed;
+use crate::predicate::{assignments, parsed};
 use crate::runtime::wait;
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
@@ -177,6 +177,22 @@ impl Transaction {
         wait(py, async move {
             let mut staged = staged.lock().await;
             Ok(staged.delete(predicate.as_ref(), &allowed_roots).await?.rows)
+        })
+    }
+
+    #[pyo3(signature = (*, values, predicate))]
+    fn update(
+        &self,
+        py: Python<'_>,
+        values: Vec<(String, String)>,
+        predicate: Option<&str>,
+    ) -> CallResult<Option<u64>> {
+        let (staged, values) = (self.own()?, assignments(values)?);
+        let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
+        wait(py, async move {
+            let mut staged = staged.lock().await;
+            let updated = staged.update(&values, predicate.as_ref(), &allowed_roots).await?;
+            Ok(updated.rows)
         })
     }
 

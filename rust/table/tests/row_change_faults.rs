@@ -11,13 +11,13 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, Record
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, Committed, NewTable, create};
-use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::expr::{ValueExpr, parse_predicate};
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::store_error;
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};
-use deltaic_table::transaction::{append_stream, delete};
+use deltaic_table::transaction::{Assignment, Replaced, append_stream, delete, overwrite_stream, update};
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::table_builder::TableBuilder;
 use futures::TryStreamExt;
@@ -95,8 +95,8 @@ async fn ids(table: &TableBuilder) -> Result<Vec<i64>> {
     Ok(ids)
 }
 
-/// The files of the store that are not in the log folder, and those that any commit names.
-async fn files(table: &TableBuilder) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+/// The files outside of the log folder that no commit names.
+async fn unnamed_files(table: &TableBuilder) -> Result<BTreeSet<String>> {
     let location = table.location();
     let (mut stored, mut named) = (BTreeSet::new(), BTreeSet::new());
     let failed = |error| store_error(&error, "a listing");
@@ -120,47 +120,69 @@ async fn files(table: &TableBuilder) -> Result<(BTreeSet<String>, BTreeSet<Strin
             !all.contains(file.as_str())
         }
     });
-    Ok((stored.clone(), unnamed.cloned().collect()))
+    Ok(unnamed.cloned().collect())
 }
 
-async fn run(table: &TableBuilder) -> Result<Committed> {
-    let predicate = parse_predicate("id IN (3, 4, 15) OR id >= 20")?;
-    delete(
-        &open(table).await?,
-        Some(predicate),
-        CommitOptions::default(),
-        Vec::new(),
-    )
-    .await
+/// A verb that changes the rows 3, 4, 15 and from 20 on.
+#[derive(Clone, Copy, Debug)]
+enum Verb {
+    Delete,
+    Update,
+    Overwrite,
 }
 
-fn is_unknown(error: &Error) -> bool {
-    error.kind() == ErrorKind::CommitUnknown
+const WHERE: &str = "id IN (3, 4, 15) OR id >= 20";
+
+impl Verb {
+    async fn run(self, table: &TableBuilder) -> Result<Committed> {
+        let (snapshot, options) = (open(table).await?, CommitOptions::default());
+        let predicate = parse_predicate(WHERE)?;
+        match self {
+            Self::Delete => delete(&snapshot, Some(predicate), options, Vec::new()).await,
+            Self::Update => {
+                let assignment = Assignment {
+                    column: "id".to_owned(),
+                    value: ValueExpr::parse("id + 100")?,
+                };
+                update(&snapshot, vec![assignment], Some(predicate), options, Vec::new()).await
+            }
+            Self::Overwrite => {
+                let replaced = Replaced::Where(predicate);
+                overwrite_stream(&snapshot, rows(50..52), replaced, options, Vec::new()).await
+            }
+        }
+    }
+
+    /// The ids after it.
+    fn after(self) -> Vec<i64> {
+        let is_changed = |id: &i64| [3, 4, 15].contains(id) || *id >= 20;
+        let (changed, kept): (Vec<i64>, Vec<i64>) = (0..30).partition(is_changed);
+        let new: Vec<i64> = match self {
+            Self::Delete => Vec::new(),
+            Self::Update => changed.iter().map(|id| id + 100).collect(),
+            Self::Overwrite => vec![50, 51],
+        };
+        [kept, new].concat()
+    }
 }
 
-/// protocol: delta-log-entries.2
-#[test]
-fn a_deletion_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
-    let before: Vec<i64> = (0..30).collect();
-    let after: Vec<i64> = (0..20).filter(|id| ![3, 4, 15].contains(id)).collect();
+fn hold(verb: Verb) -> Result<()> {
+    let (before, after): (Vec<i64>, _) = ((0..30).collect(), verb.after());
     for properties in PROPERTIES {
         let mut outcomes = BTreeSet::new();
         for fault in FAULTS {
             for number in 0.. {
-                let how = format!("{properties:?}, {fault:?} at request {number}");
-                let (table, met) = block_on(async {
-                    let table = made(properties).await?;
-                    let met = table.scripted().faults_met();
-                    table
-                        .scripted()
-                        .fail(Rule::new(fault).requests(number..number + 1));
-                    Ok::<_, Error>((table, met))
-                })?;
-                let outcome = block_on(run(&table));
+                let how = format!("{verb:?}, {properties:?}, {fault:?} at request {number}");
+                let table = block_on(made(properties))?;
+                let met = table.scripted().faults_met();
+                table
+                    .scripted()
+                    .fail(Rule::new(fault).requests(number..number + 1));
+                let outcome = block_on(verb.run(&table));
                 let was_met = table.scripted().faults_met() > met;
                 table.scripted().heal();
                 let found = block_on(ids(&table))?;
-                let (_, unnamed) = block_on(files(&table))?;
+                let unnamed = block_on(unnamed_files(&table))?;
                 match outcome {
                     Ok(committed) => {
                         assert_eq!(found, after, "{how}");
@@ -168,7 +190,7 @@ fn a_deletion_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
                         assert!(unnamed.is_empty(), "{how}: {unnamed:?}");
                         outcomes.insert("committed");
                     }
-                    Err(error) if is_unknown(&error) => {
+                    Err(error) if error.kind() == ErrorKind::CommitUnknown => {
                         assert!(found == before || found == after, "{how}: {error}");
                         outcomes.insert("unknown");
                     }
@@ -179,7 +201,7 @@ fn a_deletion_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
                     }
                 }
                 if !was_met {
-                    assert!(number > 5, "a deletion makes requests");
+                    assert!(number > 5, "{verb:?} makes requests");
                     break;
                 }
             }
@@ -190,4 +212,19 @@ fn a_deletion_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
         );
     }
     Ok(())
+}
+
+#[test]
+fn a_deletion_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
+    hold(Verb::Delete)
+}
+
+#[test]
+fn an_update_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
+    hold(Verb::Update)
+}
+
+#[test]
+fn an_overwrite_on_a_store_that_fails_is_whole_or_nothing() -> Result<()> {
+    hold(Verb::Overwrite)
 }

@@ -28,6 +28,7 @@ mod span;
 mod texts;
 mod time;
 mod time_reader;
+mod value_expr;
 mod values;
 mod zones;
 
@@ -38,4 +39,5 @@ pub use parse::parse_predicate;
 pub use predicate::Predicate;
 pub use scalar::Scalar;
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
+pub use value_expr::{BoundValue, ValueExpr};
 pub use values::ValueSet;

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType,
+};
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
-    Int16Array, Int32Array, Int64Array, NullArray, StringArray, TimestampMicrosecondArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+    Int8Array, Int16Array, Int32Array, Int64Array, NullArray, StringArray, TimestampMicrosecondArray,
 };
 
 use super::time;
@@ -130,6 +135,38 @@ impl Scalar {
             Self::Timestamp(_) => PrimitiveType::Timestamp,
             Self::TimestampNtz(_) => PrimitiveType::TimestampNtz,
         }
+    }
+
+    /// The value of a row of an array that has the Arrow type of `data_type`; `None` for NULL, and for other arrays.
+    #[must_use]
+    pub fn of_row(array: &ArrayRef, row: usize, data_type: PrimitiveType) -> Option<Self> {
+        if row >= array.len() || array.is_null(row) {
+            return None;
+        }
+        Some(match data_type {
+            PrimitiveType::Boolean => Self::Boolean(array.as_boolean_opt()?.value(row)),
+            PrimitiveType::Byte => Self::Byte(array.as_primitive_opt::<Int8Type>()?.value(row)),
+            PrimitiveType::Short => Self::Short(array.as_primitive_opt::<Int16Type>()?.value(row)),
+            PrimitiveType::Integer => Self::Integer(array.as_primitive_opt::<Int32Type>()?.value(row)),
+            PrimitiveType::Long => Self::Long(array.as_primitive_opt::<Int64Type>()?.value(row)),
+            PrimitiveType::Float => Self::Float(array.as_primitive_opt::<Float32Type>()?.value(row)),
+            PrimitiveType::Double => Self::Double(array.as_primitive_opt::<Float64Type>()?.value(row)),
+            PrimitiveType::String => Self::String(array.as_string_opt::<i32>()?.value(row).to_owned()),
+            PrimitiveType::Binary => Self::Binary(array.as_binary_opt::<i32>()?.value(row).to_vec()),
+            PrimitiveType::Date => Self::Date(array.as_primitive_opt::<Date32Type>()?.value(row)),
+            PrimitiveType::Timestamp => {
+                Self::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>()?.value(row))
+            }
+            PrimitiveType::TimestampNtz => {
+                Self::TimestampNtz(array.as_primitive_opt::<TimestampMicrosecondType>()?.value(row))
+            }
+            PrimitiveType::Decimal { precision, scale } => Self::Decimal {
+                unscaled: array.as_primitive_opt::<Decimal128Type>()?.value(row),
+                precision,
+                scale,
+            },
+            PrimitiveType::Void | PrimitiveType::Variant => return None,
+        })
     }
 
     /// An Arrow array of one value, with the Arrow type of the type; `None` is NULL.

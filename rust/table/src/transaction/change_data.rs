@@ -14,7 +14,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::{StreamExt, TryStreamExt};
 
 use super::delete_plan::DeletePlan;
-use crate::read::stream_tasks;
+use crate::read::{BatchStream, stream_tasks};
 use crate::scan::{Rows, Scan, ScanOptions, Selection};
 use crate::write::{FileContents, TableWriter, Written};
 
@@ -37,20 +37,9 @@ pub(super) async fn write_deleted_rows(
             ..ScanOptions::default()
         },
     )?;
-    // Each stream either reads deletion vectors or is given the rows.
-    let whole = plan.removed.iter().map(|file| {
-        let mut task = scan.task_of_rows(&file.add, Rows::All);
-        task.selection = Selection::of(file.add.deletion_vector.clone());
-        task
-    });
-    let changed = plan.changed.iter().map(|file| (&file.add, &file.deleted));
-    let rewritten = plan.rewritten.iter().map(|file| (&file.add, &file.deleted));
-    let parts = changed
-        .chain(rewritten)
-        .map(|(add, deleted)| scan.task_of_rows(add, Rows::Only(Arc::new(deleted.clone()))));
     let schema = Arc::new(scan.schema().to_arrow()?);
     let mut writer = ChangeWriter::try_new(snapshot, &schema, "delete")?;
-    let mut batches = stream_tasks(whole.collect()).chain(stream_tasks(parts.collect()));
+    let mut batches = deleted_rows(&scan, plan);
     let written = async {
         while let Some(batch) = batches.try_next().await? {
             writer.write(&batch).await?;
@@ -67,6 +56,24 @@ pub(super) async fn write_deleted_rows(
             Err(error)
         }
     }
+}
+
+/// Reads the rows that a plan deletes.
+pub(super) fn deleted_rows(scan: &Scan, plan: &DeletePlan) -> BatchStream {
+    // Each stream either reads deletion vectors or is given the rows.
+    let whole = plan.removed.iter().map(|file| {
+        let mut task = scan.task_of_rows(&file.add, Rows::All);
+        task.selection = Selection::of(file.add.deletion_vector.clone());
+        task
+    });
+    let changed = plan.changed.iter().map(|file| (&file.add, &file.deleted));
+    let rewritten = plan.rewritten.iter().map(|file| (&file.add, &file.deleted));
+    let parts = changed
+        .chain(rewritten)
+        .map(|(add, deleted)| scan.task_of_rows(add, Rows::Only(Arc::new(deleted.clone()))));
+    stream_tasks(whole.collect())
+        .chain(stream_tasks(parts.collect()))
+        .boxed()
 }
 
 /// Writes rows to change data files, with one type of change.

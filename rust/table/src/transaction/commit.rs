@@ -101,7 +101,7 @@ impl TableTransaction {
             .deletion
             .as_ref()
             .is_some_and(|deletion| deletion.added_files > 0);
-        let adds_files = self.appended.files > 0 || copies_rows;
+        let adds_files = self.appended.files > 0 || copies_rows || self.updated.is_some();
         let removes_rows = removes.any(|remove| remove.data_change);
         match (self.vectors_added > 0, removes_rows, adds_files) {
             (true, _, false) => ensure_vectors_writable,
@@ -138,6 +138,9 @@ impl TableTransaction {
             (self.proposal.operation, &self.deletion, self.appended.files)
         {
             return (Operation::Delete, deletion.details());
+        }
+        if let (Operation::Update, Some(details)) = (self.proposal.operation, self.update_details()) {
+            return (Operation::Update, details);
         }
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);

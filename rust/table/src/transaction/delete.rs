@@ -82,7 +82,7 @@ pub struct DeleteSummary {
 }
 
 impl DeletePlan {
-    fn summary(&self) -> DeleteSummary {
+    pub(super) fn summary(&self) -> DeleteSummary {
         let sizes = self.rewritten.iter().map(|file| file.add.size);
         DeleteSummary {
             rows: self.deleted_rows,
@@ -118,12 +118,26 @@ impl TableTransaction {
         predicate: Option<&Predicate>,
         allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
-        let snapshot = self.snapshot.clone();
-        ensure_removable(snapshot.configuration()).map_err(|error| self.located(error))?;
+        ensure_removable(self.snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() {
             return Ok(DeleteSummary::default());
         }
         self.ensure_takes_files()?;
+        let plan = self.plan_delete(predicate, allowed_roots).await?;
+        let summary = plan.summary();
+        if !plan.is_empty() {
+            self.stage_deletion(plan, allowed_roots, true).await?;
+        }
+        Ok(summary)
+    }
+
+    /// Finds the rows of a predicate, records that they were read, and plans their deletion.
+    pub(super) async fn plan_delete(
+        &mut self,
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<DeletePlan> {
+        let snapshot = self.snapshot.clone();
         let started = now_ms();
         let plan = DeletePlan::try_new(&snapshot, predicate, allowed_roots).await;
         let plan = plan.map_err(|error| self.located(error))?;
@@ -136,22 +150,25 @@ impl TableTransaction {
             }
             None => self.read.read_whole_table(),
         }
-        let summary = plan.summary();
         let deletion = self.deletion.get_or_insert_with(|| Deletion {
             deleted_rows: Some(0),
             ..Deletion::default()
         });
         deletion.predicates.extend(predicate.map(ToString::to_string));
         deletion.scan_ms += now_ms() - started;
-        let total = deletion.deleted_rows.zip(summary.rows);
+        let total = deletion.deleted_rows.zip(plan.deleted_rows);
         deletion.deleted_rows = total.map(|(sum, rows)| sum.saturating_add(rows));
-        if !plan.is_empty() {
-            self.stage_deletion(plan, allowed_roots).await?;
-        }
-        Ok(summary)
+        Ok(plan)
     }
 
-    async fn stage_deletion(&mut self, plan: DeletePlan, allowed_roots: &[String]) -> Result<()> {
+    /// Writes what a plan needs and stages it. Change data files get the deleted rows if requested, files are rewritten,
+    /// and the table records changes.
+    pub(super) async fn stage_deletion(
+        &mut self,
+        plan: DeletePlan,
+        allowed_roots: &[String],
+        with_feed: bool,
+    ) -> Result<()> {
         let started = now_ms();
         let snapshot = self.snapshot.clone();
         let mut counts = Deletion::default();
@@ -167,7 +184,7 @@ impl TableTransaction {
             self.proposal.adds.extend(copied.adds);
             self.proposal.keeps_row_ids = true;
             // Readers of a version with change data files use no other file of it.
-            if boolean(snapshot.metadata(), "delta.enableChangeDataFeed")? {
+            if with_feed && boolean(snapshot.metadata(), "delta.enableChangeDataFeed")? {
                 let cdc = write_deleted_rows(&snapshot, &plan, allowed_roots, &self.files).await?;
                 counts.change_files = cdc.len();
                 self.proposal.cdc.extend(cdc);

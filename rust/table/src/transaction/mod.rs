@@ -20,12 +20,14 @@ mod reads;
 mod remove;
 mod run;
 mod same_rows;
+mod update;
 
 pub use delete::{DeleteSummary, preview_delete};
 pub use given_files::GivenFile;
 pub use operation::operation;
 pub use overwrite::Replaced;
-pub use run::{Staging, append_stream, delete, overwrite_stream, run_transaction};
+pub use run::{Staging, append_stream, delete, overwrite_stream, run_transaction, update};
+pub use update::Assignment;
 
 use std::sync::Arc;
 
@@ -39,6 +41,7 @@ use deltaic_protocol::{Error, Result};
 use self::append::Appended;
 use self::delete::Deletion;
 use self::same_rows::SameRows;
+use self::update::Updated;
 use crate::write::UnitedVectors;
 
 /// A transaction in progress: it records what was read and what is staged. The table is unchanged before
@@ -65,6 +68,8 @@ pub struct TableTransaction {
     deleted_rows: u64,
     /// What was deleted by predicates; `None` if nothing was.
     deletion: Option<Deletion>,
+    /// What was updated; `None` if nothing was.
+    updated: Option<Updated>,
     /// Set by an overwrite, with the text of its predicate if it has one.
     overwritten: Option<Option<String>>,
     /// The number of calls that staged changes of rows.
@@ -101,6 +106,7 @@ impl TableTransaction {
             vectors_added: 0,
             deleted_rows: 0,
             deletion: None,
+            updated: None,
             overwritten: None,
             row_changes: 0,
             done,

@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use super::TableTransaction;
 use super::commit::IfEmpty;
 use super::overwrite::Replaced;
+use super::update::Assignment;
 
 /// The future that stages the changes of a transaction.
 pub type Staging = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
@@ -135,15 +136,12 @@ pub async fn delete(
     options: CommitOptions,
     allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    let policy = RunPolicy {
-        max_attempts: if options.row_level { MAX_PLANS } else { 1 },
-        deadline: options.deadline,
-    };
     let request = Arc::new((predicate, allowed_roots));
-    let mut staged = Staged {
-        operation: Operation::Delete,
+    run_verb(
+        snapshot,
+        Operation::Delete,
         options,
-        stage: &mut move |_, transaction| {
+        &mut move |_, transaction| {
             let request = Arc::clone(&request);
             Box::pin(async move {
                 let (predicate, allowed_roots) = request.as_ref();
@@ -154,6 +152,61 @@ pub async fn delete(
                     .map(drop)
             })
         },
+    )
+    .await
+}
+
+/// Sets columns of the rows for which a predicate is true in one commit, of all rows without one; see
+/// [`TableTransaction::update`]. After a conflict the rows are searched again in the newest version. Returns a skipped
+/// commit if no row matches.
+///
+/// Must be called inside a multi-threaded runtime.
+///
+/// # Errors
+///
+/// Those of [`TableTransaction::update`] and of [`run`].
+pub async fn update(
+    snapshot: &Snapshot,
+    assignments: Vec<Assignment>,
+    predicate: Option<Predicate>,
+    options: CommitOptions,
+    allowed_roots: Vec<String>,
+) -> Result<Committed> {
+    let request = Arc::new((assignments, predicate, allowed_roots));
+    run_verb(
+        snapshot,
+        Operation::Update,
+        options,
+        &mut move |_, transaction| {
+            let request = Arc::clone(&request);
+            Box::pin(async move {
+                let (assignments, predicate, allowed_roots) = request.as_ref();
+                let mut transaction = transaction.lock().await;
+                transaction
+                    .update(assignments, predicate.as_ref(), allowed_roots)
+                    .await
+                    .map(drop)
+            })
+        },
+    )
+    .await
+}
+
+/// Runs a verb that can be planned again, unless row-level concurrency is off.
+async fn run_verb(
+    snapshot: &Snapshot,
+    operation: Operation,
+    options: CommitOptions,
+    stage: Stage<'_>,
+) -> Result<Committed> {
+    let policy = RunPolicy {
+        max_attempts: if options.row_level { MAX_PLANS } else { 1 },
+        deadline: options.deadline,
+    };
+    let mut staged = Staged {
+        operation,
+        options,
+        stage,
         if_empty: IfEmpty::NoCommit,
         is_empty: false,
     };

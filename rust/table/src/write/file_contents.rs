@@ -16,6 +16,8 @@ pub(crate) enum FileContents {
     /// Rows that are copied from other files; if rows have ids, with their row ids and row commit versions in these
     /// columns.
     CopiedRows(Option<MaterializedColumns>),
+    /// New versions of rows, with the same columns.
+    UpdatedRows(Option<MaterializedColumns>),
     /// Rows that a commit changed, with the type of the change.
     ///
     /// Protocol: *Add CDC File*.
@@ -34,12 +36,19 @@ impl FileContents {
     pub(crate) fn own_columns(&self) -> Vec<StructField> {
         let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
         match self {
-            Self::Rows | Self::CopiedRows(None) => Vec::new(),
-            Self::CopiedRows(Some(columns)) => [&columns.row_id, &columns.row_commit_version]
-                .map(|name| field(name, PrimitiveType::Long))
-                .into(),
+            Self::Rows | Self::CopiedRows(None) | Self::UpdatedRows(None) => Vec::new(),
+            Self::CopiedRows(Some(columns)) | Self::UpdatedRows(Some(columns)) => {
+                [&columns.row_id, &columns.row_commit_version]
+                    .map(|name| field(name, PrimitiveType::Long))
+                    .into()
+            }
             Self::Changes => vec![field(CHANGE_TYPE, PrimitiveType::String)],
         }
+    }
+
+    /// Whether the rows are new, so that they must satisfy the table's conditions. Copied rows are in the table already.
+    pub(super) fn are_checked(&self) -> bool {
+        matches!(self, Self::Rows | Self::UpdatedRows(_))
     }
 
     /// Whether the log has statistics of the files.
@@ -50,7 +59,7 @@ impl FileContents {
     /// Returns the folder of a file, given the folder of its partition.
     pub(super) fn folder(&self, partition: &str) -> String {
         match self {
-            Self::Rows | Self::CopiedRows(_) => partition.to_owned(),
+            Self::Rows | Self::CopiedRows(_) | Self::UpdatedRows(_) => partition.to_owned(),
             Self::Changes if partition.is_empty() => CHANGE_DATA.to_owned(),
             Self::Changes => format!("{CHANGE_DATA}/{partition}"),
         }
@@ -59,7 +68,7 @@ impl FileContents {
     /// The start of a file's name.
     pub(super) fn file_kind(&self) -> &'static str {
         match self {
-            Self::Rows | Self::CopiedRows(_) => "part",
+            Self::Rows | Self::CopiedRows(_) | Self::UpdatedRows(_) => "part",
             Self::Changes => "cdc",
         }
     }

@@ -3,18 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType,
-};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::take::take;
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::partition::HIVE_NULL;
-use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// The values of a partition, as text for the log; `None` is NULL.
@@ -155,31 +150,5 @@ fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>
 }
 
 fn scalar_at(array: &ArrayRef, field: &StructField, row: usize) -> Option<Scalar> {
-    if array.is_null(row) {
-        return None;
-    }
-    Some(match field.data_type.as_primitive()? {
-        PrimitiveType::Boolean => Scalar::Boolean(array.as_boolean().value(row)),
-        PrimitiveType::Byte => Scalar::Byte(array.as_primitive::<Int8Type>().value(row)),
-        PrimitiveType::Short => Scalar::Short(array.as_primitive::<Int16Type>().value(row)),
-        PrimitiveType::Integer => Scalar::Integer(array.as_primitive::<Int32Type>().value(row)),
-        PrimitiveType::Long => Scalar::Long(array.as_primitive::<Int64Type>().value(row)),
-        PrimitiveType::Float => Scalar::Float(array.as_primitive::<Float32Type>().value(row)),
-        PrimitiveType::Double => Scalar::Double(array.as_primitive::<Float64Type>().value(row)),
-        PrimitiveType::String => Scalar::String(array.as_string::<i32>().value(row).to_owned()),
-        PrimitiveType::Binary => Scalar::Binary(array.as_binary::<i32>().value(row).to_vec()),
-        PrimitiveType::Date => Scalar::Date(array.as_primitive::<Date32Type>().value(row)),
-        PrimitiveType::Timestamp => {
-            Scalar::Timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row))
-        }
-        PrimitiveType::TimestampNtz => {
-            Scalar::TimestampNtz(array.as_primitive::<TimestampMicrosecondType>().value(row))
-        }
-        PrimitiveType::Decimal { precision, scale } => Scalar::Decimal {
-            unscaled: array.as_primitive::<Decimal128Type>().value(row),
-            precision,
-            scale,
-        },
-        PrimitiveType::Void | PrimitiveType::Variant => return None,
-    })
+    Scalar::of_row(array, row, field.data_type.as_primitive()?)
 }

@@ -91,16 +91,13 @@ impl TableWriter {
         Ok(Self {
             location: Arc::clone(snapshot.location()),
             incoming: Incoming::try_new(incoming, &table, partition_columns).map_err(located)?,
-            lengths: match contents {
-                FileContents::Rows => DeclaredLengths::of(&schema),
-                // These rows are in the table already.
-                FileContents::CopiedRows(_) | FileContents::Changes => DeclaredLengths::default(),
+            lengths: match contents.are_checked() {
+                true => DeclaredLengths::of(&schema),
+                false => DeclaredLengths::default(),
             },
-            conditions: match contents {
-                FileContents::Rows => {
-                    Conditions::of_table(snapshot.configuration(), &schema).map_err(located)?
-                }
-                FileContents::CopiedRows(_) | FileContents::Changes => Conditions::default(),
+            conditions: match contents.are_checked() {
+                true => Conditions::of_table(snapshot.configuration(), &schema).map_err(located)?,
+                false => Conditions::default(),
             },
             splitter: Splitter::try_new(&schema, partition_columns)?,
             contents,

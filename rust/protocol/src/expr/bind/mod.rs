@@ -8,6 +8,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod value_expr;
 
 use super::arithmetic;
 use super::failure::Failure;

@@ -18,7 +18,7 @@ const DAY: i64 = 86_400_000_000;
 const EXACT: u128 = 1 << 53;
 
 /// A column or a nested field; a field of a NULL struct is NULL.
-pub(super) fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
+pub(in crate::expr) fn column(batch: &RecordBatch, path: &[String]) -> Result<ArrayRef> {
     let missing = || {
         Error::new(
             ErrorKind::InvalidPredicate,

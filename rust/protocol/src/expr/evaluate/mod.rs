@@ -20,7 +20,8 @@ use arrow_schema::ArrowError;
 use super::BoundPredicate;
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
-use columns::{column, column_of};
+pub(super) use columns::column;
+use columns::column_of;
 
 /// Evaluates a predicate for each row; the batch contains the columns under the names of the schema.
 ///

@@ -1,0 +1,313 @@
+//! Stages new values for columns of the rows that match a predicate.
+//!
+//! The matching rows are deleted as by a deletion, and their new versions are written to new files. They keep their row
+//! ids; their row commit version is that of the update.
+//!
+//! Protocol: *Add File and Remove File*, *Add CDC File*, *Row Tracking*.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, new_null_array};
+use arrow_schema::{Field, Schema, SchemaRef};
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::OperationDetails;
+use deltaic_protocol::error::nearest;
+use deltaic_protocol::expr::{BoundValue, Predicate, ValueExpr};
+use deltaic_protocol::features::{ensure_appendable, ensure_removable};
+use deltaic_protocol::properties::boolean;
+use deltaic_protocol::row_tracking::RowTracking;
+use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
+use futures::TryStreamExt;
+
+use super::TableTransaction;
+use super::change_data::{ChangeWriter, deleted_rows, to_cdc};
+use super::delete::DeleteSummary;
+use super::delete_plan::DeletePlan;
+use crate::scan::{Scan, ScanOptions};
+use crate::write::{FileContents, TableWriter, Written};
+
+/// A new value for a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The column.
+    pub column: String,
+    /// The value, which may use the columns of the row before the update.
+    pub value: ValueExpr,
+}
+
+/// What a transaction updated, for the metrics of its commit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Updated {
+    rows: u64,
+    files: usize,
+    bytes: i64,
+    change_files: usize,
+    rewrite_ms: i64,
+}
+
+/// The assignments of an update, bound to a table.
+struct Assignments {
+    /// The columns of the rows that are read: those of the table, then the row ids if rows have them.
+    read: SchemaRef,
+    /// The rows that are written.
+    written: SchemaRef,
+    /// For each written column, the expression of its new value.
+    values: Vec<Option<BoundValue>>,
+    /// The number of columns of the table.
+    columns: usize,
+}
+
+impl Assignments {
+    fn try_new(
+        snapshot: &Snapshot,
+        assignments: &[Assignment],
+        scan: &StructType,
+        own: &[StructField],
+    ) -> Result<Self> {
+        let table = snapshot.schema();
+        let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
+        for Assignment { column, value } in assignments {
+            let index = table.fields.iter().position(|field| field.name == *column);
+            let index = index.or_else(|| {
+                let same = |field: &StructField| field.name.to_lowercase() == column.to_lowercase();
+                table.fields.iter().position(same)
+            });
+            let slot = index.and_then(|index| values.get_mut(index));
+            let slot = slot.ok_or_else(|| unknown(table, column))?;
+            if slot.is_some() {
+                return Err(invalid(column, format!("the column {column:?} is set twice")));
+            }
+            let located = |error: Error| error.with("column_to_set", column.as_str());
+            let field = index.and_then(|index| table.fields.get(index));
+            let field = field.ok_or_else(|| unknown(table, column))?;
+            let bound = value.bind(table).map_err(located)?;
+            *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
+        }
+        let arrow = scan.to_arrow()?;
+        let mut fields: Vec<Arc<Field>> = Vec::with_capacity(arrow.fields().len());
+        for (index, field) in arrow.fields().iter().take(table.fields.len()).enumerate() {
+            fields.push(match values.get(index).and_then(Option::as_ref) {
+                None => Arc::clone(field),
+                Some(value) => Arc::new(Field::new(field.name(), value.data_type().to_arrow()?, true)),
+            });
+        }
+        let own = StructType { fields: own.to_vec() };
+        fields.extend(own.to_arrow()?.fields().iter().cloned());
+        Ok(Self {
+            read: Arc::new(arrow),
+            written: Arc::new(Schema::new(fields)),
+            values,
+            columns: table.fields.len(),
+        })
+    }
+
+    /// Returns the rows with their new values; their row commit versions are NULL: readers derive the commit's.
+    fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.written.fields().len());
+        for (index, column) in rows.columns().iter().enumerate() {
+            columns.push(match self.values.get(index).and_then(Option::as_ref) {
+                Some(value) => value.evaluate(rows)?,
+                None if index == self.columns + 1 => new_null_array(column.data_type(), rows.num_rows()),
+                None => Arc::clone(column),
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.written), columns)
+            .map_err(|error| Error::internal(format!("updated rows do not fit their columns: {error}")))
+    }
+
+    /// The columns of the table in rows that were read or written.
+    fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let indices: Vec<usize> = (0..self.columns).collect();
+        rows.project(&indices)
+            .map_err(|error| Error::internal(format!("updated rows have no columns: {error}")))
+    }
+
+    fn table_schema(&self, schema: &SchemaRef) -> Schema {
+        Schema::new(
+            schema
+                .fields()
+                .iter()
+                .take(self.columns)
+                .cloned()
+                .collect::<Vec<_>>(),
+        )
+    }
+}
+
+fn unknown(table: &StructType, column: &str) -> Error {
+    let error = invalid(column, format!("there is no column {column:?} to set"));
+    match nearest(column, table.names()) {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error.hint("set top-level columns by name; a struct is set as a whole"),
+    }
+}
+
+fn invalid(column: &str, what: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, what).with("field", column)
+}
+
+impl TableTransaction {
+    /// Stages new values for columns of the rows for which a predicate is true, of all rows without one. Values are
+    /// computed from the row before the update.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TableTransaction::delete`]; `ValueError` for an unknown column; `InvalidPredicate` with the position if
+    /// an expression fails for a row; `SchemaMismatch` if a value does not fit its column; `ConstraintViolation` if a new
+    /// row violates a constraint.
+    pub async fn update(
+        &mut self,
+        assignments: &[Assignment],
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<DeleteSummary> {
+        let snapshot = self.snapshot.clone();
+        ensure_removable(snapshot.configuration())
+            .and_then(|()| ensure_appendable(snapshot.configuration()))
+            .map_err(|error| self.located(error))?;
+        if self.is_done() {
+            return Ok(DeleteSummary::default());
+        }
+        self.row_changes += 1;
+        self.ensure_takes_files()?;
+        let mut update = Update::try_new(&snapshot, assignments, allowed_roots)?;
+        let plan = self.plan_delete(predicate, allowed_roots).await?;
+        let summary = plan.summary();
+        if plan.is_empty() {
+            return Ok(summary);
+        }
+        let started = now_ms();
+        let written = match update.write(&plan).await {
+            Ok(written) => written,
+            Err(error) => {
+                update.abort().await;
+                return Err(error);
+            }
+        };
+        let updated = self.updated.get_or_insert_with(Updated::default);
+        updated.rows += written.rows.rows;
+        updated.files += written.rows.adds.len();
+        let sizes = written.rows.adds.iter().map(|add| add.size);
+        updated.bytes = sizes.fold(updated.bytes, i64::saturating_add);
+        updated.change_files += written.changes.len();
+        updated.rewrite_ms += now_ms() - started;
+        update.stage_files(self);
+        self.proposal.adds.extend(written.rows.adds);
+        self.proposal.cdc.extend(written.changes);
+        self.proposal.keeps_row_ids = true;
+        self.stage_deletion(plan, allowed_roots, false).await?;
+        Ok(summary)
+    }
+
+    /// The parameters and metrics of an update, named as by Spark.
+    pub(super) fn update_details(&self) -> Option<OperationDetails> {
+        let updated = self.updated.as_ref()?;
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut details = self.deletion.as_ref()?.details();
+        details.metrics.retain(|(name, _)| *name != "numDeletedRows");
+        for (name, more) in [
+            ("numAddedFiles", count(updated.files)),
+            ("numAddedBytes", updated.bytes),
+            ("numAddedChangeFiles", count(updated.change_files)),
+            ("rewriteTimeMs", updated.rewrite_ms),
+            ("executionTimeMs", updated.rewrite_ms),
+        ] {
+            let metric = details.metrics.iter_mut().find(|(known, _)| *known == name);
+            if let Some((_, value)) = metric {
+                *value = value.saturating_add(more);
+            }
+        }
+        let rows = i64::try_from(updated.rows).unwrap_or(i64::MAX);
+        details.metrics.push(("numUpdatedRows", rows));
+        Some(details)
+    }
+}
+
+/// The files that an update writes: the new versions of rows, and the changes if the table records them.
+struct Update {
+    scan: Scan,
+    assignments: Assignments,
+    rows: TableWriter,
+    changes: Option<[ChangeWriter; 2]>,
+}
+
+/// What an update wrote.
+struct UpdateWritten {
+    rows: Written,
+    changes: Vec<deltaic_protocol::actions::Cdc>,
+}
+
+impl Update {
+    fn try_new(snapshot: &Snapshot, assignments: &[Assignment], allowed_roots: &[String]) -> Result<Self> {
+        let columns = match RowTracking::of(snapshot.configuration())? {
+            RowTracking::Enabled(columns) => Some(columns),
+            _ => None,
+        };
+        let contents = FileContents::UpdatedRows(columns);
+        let own = contents.own_columns();
+        let scan = Scan::try_new(
+            snapshot.clone(),
+            ScanOptions {
+                row_ids: !own.is_empty(),
+                allowed_roots: allowed_roots.to_vec(),
+                ..ScanOptions::default()
+            },
+        )?;
+        let assignments = Assignments::try_new(snapshot, assignments, scan.schema(), &own)?;
+        let rows = TableWriter::of_contents(snapshot, &assignments.written, contents)?;
+        let has_feed = boolean(snapshot.metadata(), "delta.enableChangeDataFeed")?;
+        let changes = match has_feed {
+            true => {
+                let before = assignments.table_schema(&assignments.read);
+                let after = assignments.table_schema(&assignments.written);
+                Some([
+                    ChangeWriter::try_new(snapshot, &before, "update_preimage")?,
+                    ChangeWriter::try_new(snapshot, &after, "update_postimage")?,
+                ])
+            }
+            false => None,
+        };
+        Ok(Self {
+            scan,
+            assignments,
+            rows,
+            changes,
+        })
+    }
+
+    /// Reads the rows that a plan deletes and writes their new versions.
+    async fn write(&mut self, plan: &DeletePlan) -> Result<UpdateWritten> {
+        let mut batches = deleted_rows(&self.scan, plan);
+        while let Some(before) = batches.try_next().await? {
+            let after = self.assignments.apply(&before)?;
+            self.rows.write(&after).await?;
+            if let Some([preimages, postimages]) = &mut self.changes {
+                preimages.write(&self.assignments.of_table(&before)?).await?;
+                postimages.write(&self.assignments.of_table(&after)?).await?;
+            }
+        }
+        let rows = self.rows.finish().await?;
+        let mut changes = Vec::new();
+        for writer in self.changes.iter_mut().flatten() {
+            changes.extend(to_cdc(writer.finish().await?));
+        }
+        Ok(UpdateWritten { rows, changes })
+    }
+
+    async fn abort(&mut self) {
+        self.rows.abort().await;
+        for writer in self.changes.iter_mut().flatten() {
+            writer.abort().await;
+        }
+    }
+
+    /// Adds the files that were written to those of the transaction.
+    fn stage_files(self, transaction: &TableTransaction) {
+        transaction.files.append(&self.rows.into_files());
+        for writer in self.changes.into_iter().flatten() {
+            transaction.files.append(&writer.into_files());
+        }
+    }
+}
