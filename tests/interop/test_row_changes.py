@@ -19,7 +19,7 @@ from .test_delta_spark import spark, theirs  # noqa: F401 - a fixture
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PROGRAMS = 10
+PROGRAMS = 12
 STEPS = 6
 SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.string()), ("n", pa.int32())])
 Row = tuple[int, str | None, int | None]
@@ -31,6 +31,8 @@ FORMS: list[dict[str, str]] = [
     {"delta.enableChangeDataFeed": "true"},
     {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"},
     {"delta.enableRowTracking": "true"},
+    {"delta.columnMapping.mode": "name", "delta.enableDeletionVectors": "true"},
+    {"delta.columnMapping.mode": "id", "delta.enableChangeDataFeed": "true"},
     {
         "delta.enableRowTracking": "true",
         "delta.enableDeletionVectors": "true",

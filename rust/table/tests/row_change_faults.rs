@@ -13,7 +13,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, Committed, NewTable, create};
 use deltaic_protocol::expr::{ValueExpr, parse_predicate};
 use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{ErrorKind, Result};
 use deltaic_storage::store_error;
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};

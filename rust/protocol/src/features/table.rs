@@ -3,7 +3,7 @@
 use super::drop_rule::{
     Drop, FileUse, PROTECTED_BEFORE, checks, clustered, domains, mapped, metadata_of, of_type,
 };
-use super::row::{CompatibleIf, FULL, Feature, NONE, WHILE_INACTIVE, WITH_TAIL, both, row_rule, writer};
+use super::row::{CompatibleIf, FULL, Feature, NONE, WITH_TAIL, both, row_rule, writer};
 use super::use_in_table::{
     has_constraints, has_default_columns, has_generated_columns, has_identity_columns, has_invariants,
     has_key, has_type, has_v2_checkpoints, maps_columns,
@@ -22,7 +22,7 @@ pub static FEATURES: &[Feature] = &[
     writer("changeDataFeed", 4, FULL).property("delta.enableChangeDataFeed").dropped(Drop::PLAIN),
     row_rule("generatedColumns", 4, has_generated_columns)
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.generationExpression", "generated columns"))),
-    Feature { legacy: (2, 5), ..both("columnMapping", FULL, WHILE_INACTIVE) }.property("delta.columnMapping.mode")
+    Feature { legacy: (2, 5), ..both("columnMapping", FULL, FULL) }.property("delta.columnMapping.mode")
         .active(maps_columns).needed(maps_columns)
         .compatible(&[("delta.columnMapping.mode", CompatibleIf::MapsColumns), ("delta.columnMapping.maxColumnId", CompatibleIf::Set)])
         .dropped(Drop { properties: &["delta.columnMapping.maxColumnId"], ..Drop::if_unused(mapped) }.seen_in_files(FileUse::Schema).protecting_history()),

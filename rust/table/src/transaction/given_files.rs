@@ -76,6 +76,14 @@ impl TableTransaction {
         ensure_appendable(snapshot.configuration())
             .and_then(|()| ensure_storable(snapshot.schema(), &snapshot.metadata().partition_columns))
             .map_err(|error| self.located(error))?;
+        if snapshot.column_mapping().is_mapped() {
+            let what = "files of other engines cannot be added to a table with column mapping";
+            return Err(self.located(
+                Error::new(ErrorKind::UnsupportedFeature, what)
+                    .with("feature", "columnMapping")
+                    .hint("append their rows"),
+            ));
+        }
         if self.is_done() {
             return Ok(());
         }

@@ -5,6 +5,7 @@ mod conditions;
 mod data_file;
 mod declared_length;
 mod file_contents;
+mod file_schema;
 mod not_null;
 mod pandas_index;
 mod partition;

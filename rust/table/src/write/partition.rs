@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::take::take;
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::partition::HIVE_NULL;
 use deltaic_protocol::schema::{StructField, StructType};
@@ -17,6 +18,7 @@ pub(super) type PartitionKey = Vec<(String, Option<String>)>;
 
 /// Splits batches of a table's rows by partition.
 pub(super) struct Splitter {
+    mode: ColumnMappingMode,
     partitions: Vec<(usize, StructField)>,
     data: Vec<usize>,
     data_schema: SchemaRef,
@@ -31,7 +33,11 @@ fn failed(error: ArrowError) -> Error {
 }
 
 impl Splitter {
-    pub(super) fn try_new(schema: &StructType, partition_columns: &[String]) -> Result<Self> {
+    pub(super) fn try_new(
+        schema: &StructType,
+        partition_columns: &[String],
+        mode: ColumnMappingMode,
+    ) -> Result<Self> {
         let arrow = schema.to_arrow()?;
         let position = |name: &String| schema.fields.iter().position(|field| field.name == *name);
         let partitions: Vec<(usize, StructField)> = partition_columns
@@ -54,16 +60,12 @@ impl Splitter {
             Some(RowConverter::new(fields).map_err(failed)?)
         };
         Ok(Self {
+            mode,
             partitions,
             data,
             data_schema,
             converter,
         })
-    }
-
-    /// The columns of data files.
-    pub(super) fn data_schema(&self) -> &SchemaRef {
-        &self.data_schema
     }
 
     /// Returns the batch's rows by partition, without the partition columns; partitions in order of first appearance.
@@ -125,7 +127,10 @@ impl Splitter {
         self.partitions
             .iter()
             .zip(keys)
-            .map(|((_, field), key)| Ok((field.name.clone(), text_of(field, scalar_at(key, field, row))?)))
+            .map(|((_, field), key)| {
+                let name = name_in_log(field, self.mode).to_owned();
+                Ok((name, text_of(field, scalar_at(key, field, row))?))
+            })
             .collect()
     }
 }

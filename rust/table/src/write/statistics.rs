@@ -14,6 +14,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StructArray};
 use arrow_buffer::NullBuffer;
+use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::expr::Scalar;
 use deltaic_protocol::properties::IndexedColumns;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
@@ -53,11 +54,16 @@ struct Leaf {
 
 impl FileStatistics {
     /// Starts statistics of the indexed columns of a data file; strings are truncated to `prefix` characters.
-    pub(super) fn new(data_schema: &StructType, indexed: &IndexedColumns, prefix: usize) -> Self {
+    pub(super) fn new(
+        data_schema: &StructType,
+        indexed: &IndexedColumns,
+        prefix: usize,
+        mode: ColumnMappingMode,
+    ) -> Self {
         let mut indexed = indexed.leaves(data_schema).into_iter().peekable();
         Self {
             num_records: 0,
-            columns: nodes(data_schema, &mut indexed),
+            columns: nodes(data_schema, &mut indexed, mode),
             prefix,
         }
     }
@@ -95,12 +101,13 @@ impl FileStatistics {
 fn nodes<'a>(
     schema: &'a StructType,
     indexed: &mut Peekable<impl Iterator<Item = Vec<&'a StructField>>>,
+    mode: ColumnMappingMode,
 ) -> Vec<Node> {
     let mut found = Vec::new();
     for (index, field) in schema.fields.iter().enumerate() {
-        let name = || field.name.clone();
+        let name = || name_in_log(field, mode).to_owned();
         if let DataType::Struct(inner) = &field.data_type {
-            let children = nodes(inner, indexed);
+            let children = nodes(inner, indexed, mode);
             if !children.is_empty() {
                 found.push(Node::Struct {
                     name: name(),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
+use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::properties::{DataFileSettings, IndexedColumns, data_file_settings, indexed_columns};
@@ -22,6 +23,7 @@ use super::conditions::Conditions;
 use super::data_file::DataFile;
 use super::declared_length::DeclaredLengths;
 use super::file_contents::FileContents;
+use super::file_schema::file_schema;
 use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
 use super::statistics::FileStatistics;
@@ -32,6 +34,9 @@ const FILES_IN_FLIGHT: usize = 16;
 
 /// The default target size of data files, if the table has no property for it.
 const TARGET_BYTES: u64 = 128 << 20;
+
+/// The length of random folder names of files with mapped columns, as in delta-spark.
+const RANDOM_PREFIX: usize = 2;
 
 /// The result of a write.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +57,9 @@ pub struct TableWriter {
     contents: FileContents,
     /// The columns that have statistics.
     data_schema: StructType,
+    mode: ColumnMappingMode,
+    /// The columns of the files, under their names there.
+    file_schema: SchemaRef,
     indexed: IndexedColumns,
     form: DataFileSettings,
     open: BTreeMap<PartitionKey, DataFile>,
@@ -88,6 +96,20 @@ impl TableWriter {
             .retain(|field| contents.has_statistics() && !partition_columns.contains(&field.name));
         let table = Arc::new(contents.with_own_columns(snapshot.schema()));
         let schema = without_void(&table, partition_columns);
+        let mode = snapshot.column_mapping();
+        let in_files = StructType {
+            fields: schema
+                .fields
+                .iter()
+                .filter(|field| !partition_columns.contains(&field.name))
+                .cloned()
+                .collect(),
+        };
+        let mut form = data_file_settings(snapshot.metadata()).map_err(located)?;
+        if mode.is_mapped() {
+            // Folders do not show the names of columns, which may change.
+            form.random_prefix = form.random_prefix.or(Some(RANDOM_PREFIX));
+        }
         Ok(Self {
             location: Arc::clone(snapshot.location()),
             incoming: Incoming::try_new(incoming, &table, partition_columns).map_err(located)?,
@@ -99,11 +121,13 @@ impl TableWriter {
                 true => Conditions::of_table(snapshot.configuration(), &schema).map_err(located)?,
                 false => Conditions::default(),
             },
-            splitter: Splitter::try_new(&schema, partition_columns)?,
+            splitter: Splitter::try_new(&schema, partition_columns, mode)?,
+            file_schema: file_schema(&in_files, mode)?,
+            mode,
             contents,
             data_schema,
             indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
-            form: data_file_settings(snapshot.metadata()).map_err(located)?,
+            form,
             open: BTreeMap::new(),
             files: StagedFiles::new(snapshot.location()),
             begun: 0,
@@ -139,12 +163,16 @@ impl TableWriter {
         let file = match self.open.entry(values) {
             std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::btree_map::Entry::Vacant(slot) => {
-                let statistics =
-                    FileStatistics::new(&self.data_schema, &self.indexed, self.form.string_prefix);
+                let statistics = FileStatistics::new(
+                    &self.data_schema,
+                    &self.indexed,
+                    self.form.string_prefix,
+                    self.mode,
+                );
                 let (values, number) = (slot.key().clone(), self.begun);
                 let file = DataFile::begin(
                     &self.location,
-                    self.splitter.data_schema(),
+                    &self.file_schema,
                     values,
                     statistics,
                     (&self.form, &self.contents),
