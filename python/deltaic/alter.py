@@ -181,7 +181,7 @@ class DropNotNull:
 class SetDefault:
     """Sets the SQL expression of a column's default, or removes it with None.
 
-    This adds the feature ``allowColumnDefaults``; deltaic cannot append to such a table yet.
+    This adds the feature ``allowColumnDefaults``. Appended rows that lack the column get the default.
     """
 
     column: str

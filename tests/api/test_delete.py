@@ -135,6 +135,22 @@ def test_a_file_without_a_row_count_is_rewritten(root: Path) -> None:
     assert left(fresh) == [i for i in range(ROWS) if i not in (1, 31)]
 
 
+def test_a_wrong_row_count_deletes_no_other_row(root: Path) -> None:
+    """The log says that the file has fewer rows than it has."""
+    made(root, **VECTORS)
+    log = root / "_delta_log" / f"{1:020}.json"
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line in lines:
+        if "add" in line:
+            line["add"]["stats"] = '{"numRecords": 2}'
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for path in (root / "_delta_log").glob("*.crc"):
+        path.unlink()
+    fresh = deltaic.Table(root)
+    fresh.delete("id IN (4, 5)")
+    assert left(fresh) == [i for i in range(ROWS) if i not in (4, 5)]
+
+
 def ids_of_rows(table: deltaic.Table) -> dict[int, tuple[int, int]]:
     rows = table.snapshot().scan(["id"], row_ids=True).to_arrow().to_pylist()
     return {row["id"]: (row["_row_id"], row["_row_commit_version"]) for row in rows}

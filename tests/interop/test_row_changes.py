@@ -33,6 +33,7 @@ FORMS: list[dict[str, str]] = [
     {"delta.enableRowTracking": "true"},
     {"delta.columnMapping.mode": "name", "delta.enableDeletionVectors": "true"},
     {"delta.columnMapping.mode": "id", "delta.enableChangeDataFeed": "true"},
+    {"delta.enableTypeWidening": "true", "delta.checkpointPolicy": "v2"},
     {
         "delta.enableRowTracking": "true",
         "delta.enableDeletionVectors": "true",

@@ -48,12 +48,6 @@ def test_an_append_only_table_is_appended_to_and_nothing_is_removed(tmp_path: Pa
 
 RULES = [
     pytest.param(
-        protocol(1, 7, None, ["allowColumnDefaults"]),
-        metadata(schema(field("id"), field("d", CURRENT_DEFAULT="7"))),
-        "allowColumnDefaults",
-        id="a default",
-    ),
-    pytest.param(
         protocol(1, 4),
         metadata(schema(field("id"), field("g", **{"delta.generationExpression": "id + 1"}))),
         "generatedColumns",
@@ -74,7 +68,7 @@ def test_a_rule_that_is_not_evaluated_yet_lets_no_row_in(
 ) -> None:
     # The whole append is refused: no row that violates the rule is written, and the table is unchanged.
     # protocol: generated-columns.1
-    # protocol (refused): default-columns.5, generated-columns.4
+    # protocol (refused): generated-columns.4
     table = HandmadeTable(tmp_path / "t")
     table.commit(needs, meta)
     before = sorted(path.name for path in table.root.rglob("*"))

@@ -416,3 +416,23 @@ def test_nothing_is_narrowed(tmp_path: Path, held: pa.Array, wanted: str) -> Non
     with pytest.raises(deltaic.CorruptData) as caught:
         rows_of(table)
     assert (caught.value.context["path"], caught.value.context["field"]) == ("0.parquet", "c")
+
+
+@pytest.mark.parametrize("properties", [{}, {"delta.enableDeletionVectors": "true"}])
+def test_a_table_with_a_widened_column_is_written_to(tmp_path: Path, properties: dict[str, str]) -> None:
+    """New files have the new type; copied rows too.
+
+    protocol: beyond:type-widening.3
+    """
+    root = tmp_path / "t"
+    narrow = pa.schema([("id", pa.int32()), ("n", pa.int16())])
+    settings = {"delta.enableTypeWidening": "true", **properties}
+    table = deltaic.Table.create(root, narrow, properties=settings)
+    table.append(pa.table({"id": [1, 2, 3], "n": [1, 2, 3]}, schema=narrow))
+    table.alter(deltaic.alter.ChangeType("n", pa.int64()))
+    table.append(pa.table({"id": pa.array([4], pa.int32()), "n": [1 << 40]}))
+    table.delete("id = 2")
+    table.update({"n": "n + 4294967296"}, "id = 3")
+    rows = table.snapshot().scan().to_arrow().sort_by("id").to_pylist()
+    assert rows == [{"id": 1, "n": 1}, {"id": 3, "n": 3 + (1 << 32)}, {"id": 4, "n": 1 << 40}]
+    assert table.check(deep=True).is_healthy

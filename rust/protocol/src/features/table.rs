@@ -28,7 +28,7 @@ pub static FEATURES: &[Feature] = &[
         .dropped(Drop { properties: &["delta.columnMapping.maxColumnId"], ..Drop::if_unused(mapped) }.seen_in_files(FileUse::Schema).protecting_history()),
     row_rule("identityColumns", 6, has_identity_columns)
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.identity.start", "identity columns"))),
-    row_rule("allowColumnDefaults", 0, has_default_columns)
+    row_rule("allowColumnDefaults", 0, has_default_columns).applied()
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "CURRENT_DEFAULT", "columns with defaults"))),
     both("deletionVectors", FULL, FULL).property("delta.enableDeletionVectors")
         // Deletion vectors are optional for a commit.
@@ -60,7 +60,7 @@ pub static FEATURES: &[Feature] = &[
         // The in-commit timestamp is set for each attempt.
         .compatible(&[("delta.enableInCommitTimestamps", CompatibleIf::Becomes("true")), ("delta.inCommitTimestampEnablementVersion", CompatibleIf::New), ("delta.inCommitTimestampEnablementTimestamp", CompatibleIf::New)])
         .dropped(Drop::PLAIN),
-    both("typeWidening", FULL, NONE).aliases(&["typeWidening-preview"]).property("delta.enableTypeWidening")
+    both("typeWidening", FULL, FULL).aliases(&["typeWidening-preview"]).property("delta.enableTypeWidening")
         .needed(|_, schema| has_key(schema, "delta.typeChanges"))
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.typeChanges", "columns whose type was changed: rewrite the files that have the older types")).seen_in_files(FileUse::Schema).protecting_history()),
     both("variantType", FULL, NONE).aliases(&["variantType-preview"])

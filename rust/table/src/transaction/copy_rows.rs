@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::StagedFiles;
@@ -89,7 +89,9 @@ pub(super) async fn write_batches(
 }
 
 fn with_schema(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch> {
-    RecordBatch::try_new(Arc::clone(schema), batch.columns().to_vec()).map_err(|error| {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns().to_vec();
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(|error| {
         let what = format!("copied rows do not fit their files: {error}");
         Error::new(ErrorKind::Internal, what)
     })

@@ -103,7 +103,9 @@ impl DeletePlan {
     fn add_file(&mut self, add: Add, deleted: Bitmap, before: &Bitmap, by_vectors: bool) -> Result<()> {
         self.count(Some(deleted.len()));
         let not_copied = before.union(&deleted);
-        let records = rows_in(&add);
+        // A count that the file contradicts is ignored: the file is rewritten, and gets correct statistics.
+        let last = not_copied.max();
+        let records = rows_in(&add).filter(|records| last.is_none_or(|last| last < *records));
         let has_rows = records.is_none_or(|records| not_copied.len() < records);
         match records {
             _ if !has_rows => self.removed.push(RemovedFile { add }),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use deltaic_protocol::error::nearest;
+use deltaic_protocol::expr::{BoundValue, ValueExpr};
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -24,14 +25,44 @@ pub struct Incoming {
     /// The columns of data files.
     table: StructType,
     arrow: SchemaRef,
-    /// For each of these columns, its index in the incoming data.
-    sources: Vec<Option<usize>>,
+    /// For each of these columns, where its values come from.
+    sources: Vec<Source>,
+}
+
+/// Where the values of a column come from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The column at this index of the incoming data.
+    Column(usize),
+    /// The default of the column, which the data do not have.
+    Default(BoundValue),
+    /// The data do not have the column: it is NULL.
+    Null,
+}
+
+/// Whether columns that the data do not have get their default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Defaults {
+    Applied,
+    Ignored,
 }
 
 impl Incoming {
     /// Verifies that data of a schema can be appended: every column is one of the table's and has a type that converts
     /// without loss, and no NOT NULL column is missing. Otherwise a `SchemaMismatch` with the column.
     pub fn try_new(incoming: &Schema, table: &Arc<StructType>, partition_columns: &[String]) -> Result<Self> {
+        Self::with_defaults(incoming, table, partition_columns, Defaults::Ignored)
+    }
+
+    /// The same; a column that the data do not have gets its default, if the table has the feature.
+    ///
+    /// Protocol: *Default Columns*.
+    pub(super) fn with_defaults(
+        incoming: &Schema,
+        table: &Arc<StructType>,
+        partition_columns: &[String],
+        defaults: Defaults,
+    ) -> Result<Self> {
         ensure_no_index_lost(incoming, table)?;
         let mut sources = vec![None; table.fields.len()];
         for (index, field) in incoming.fields().iter().enumerate() {
@@ -79,8 +110,18 @@ impl Incoming {
                 }
             }
         }
+        let mut found = Vec::with_capacity(sources.len());
         for (column, source) in table.fields.iter().zip(&sources) {
-            if source.is_none() && !column.nullable {
+            let default = match (source, defaults) {
+                (None, Defaults::Applied) => default_of(column)?,
+                _ => None,
+            };
+            found.push(match (source, default) {
+                (Some(index), _) => Source::Column(*index),
+                (None, Some(default)) => Source::Default(default),
+                (None, None) => Source::Null,
+            });
+            if matches!(found.last(), Some(Source::Null)) && !column.nullable {
                 return Err(mismatch(
                     &column.name,
                     format!("the column {:?} is missing and may not be NULL", column.name),
@@ -90,7 +131,7 @@ impl Incoming {
         }
         let stored = without_void(table, partition_columns);
         let is_stored = |column: &StructField| stored.fields.iter().any(|field| field.name == column.name);
-        let sources = table.fields.iter().zip(sources);
+        let sources = table.fields.iter().zip(found);
         let sources = sources
             .filter(|(column, _)| is_stored(column))
             .map(|(_, source)| source)
@@ -119,14 +160,27 @@ impl Incoming {
             .iter()
             .zip(&self.sources)
             .map(|(column, source)| match source {
-                Some(index) => convert_field(batch.column(*index), column, &column.name),
-                None => Ok(new_null_array(&column.data_type.to_arrow()?, batch.num_rows())),
+                Source::Column(index) => convert_field(batch.column(*index), column, &column.name),
+                Source::Default(value) => convert_field(&value.evaluate(batch)?, column, &column.name),
+                Source::Null => Ok(new_null_array(&column.data_type.to_arrow()?, batch.num_rows())),
             })
             .collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.arrow), columns, &options)
             .map_err(|error| failed(&error, ""))
     }
+}
+
+/// Returns the default of a column, with the column's type.
+fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
+    let Some(text) = column.current_default() else {
+        return Ok(None);
+    };
+    let value = ValueExpr::parse(text).and_then(|value| value.bind(&StructType::default()));
+    let value = value.and_then(|value| value.assigned_to(&column.name, &column.data_type));
+    value
+        .map(Some)
+        .map_err(|error| error.with("default_of", column.name.as_str()))
 }
 
 fn mismatch(path: &str, message: impl Into<String>) -> Error {

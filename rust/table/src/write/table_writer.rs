@@ -12,13 +12,13 @@ use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::features::ensure_appendable;
+use deltaic_protocol::features::{ensure_appendable, supports_for_writers};
 use deltaic_protocol::properties::{DataFileSettings, IndexedColumns, data_file_settings, indexed_columns};
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::TableLocation;
 use futures::StreamExt;
 
-use super::check::Incoming;
+use super::check::{Defaults, Incoming};
 use super::conditions::Conditions;
 use super::data_file::DataFile;
 use super::declared_length::DeclaredLengths;
@@ -96,6 +96,11 @@ impl TableWriter {
             .retain(|field| contents.has_statistics() && !partition_columns.contains(&field.name));
         let table = Arc::new(contents.with_own_columns(snapshot.schema()));
         let schema = without_void(&table, partition_columns);
+        let protocol = snapshot.protocol();
+        let defaults = match supports_for_writers(protocol, "allowColumnDefaults") {
+            true => Defaults::Applied,
+            false => Defaults::Ignored,
+        };
         let mode = snapshot.column_mapping();
         let in_files = StructType {
             fields: schema
@@ -112,7 +117,8 @@ impl TableWriter {
         }
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            incoming: Incoming::try_new(incoming, &table, partition_columns).map_err(located)?,
+            incoming: Incoming::with_defaults(incoming, &table, partition_columns, defaults)
+                .map_err(located)?,
             lengths: match contents.are_checked() {
                 true => DeclaredLengths::of(&schema),
                 false => DeclaredLengths::default(),
