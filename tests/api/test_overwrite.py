@@ -174,6 +174,20 @@ def test_data_that_does_not_fit_replaces_nothing(root: Path) -> None:
     assert ids(table) == list(range(10))
 
 
+def test_a_failed_overwrite_is_not_committed_with_other_changes(root: Path) -> None:
+    table = made(root)
+    with table.transaction() as tx:
+        with pytest.raises(deltaic.ConstraintViolation):
+            tx.overwrite(rows(100), "id < 3")
+        with pytest.raises(deltaic.SchemaMismatch):
+            tx.overwrite(pa.table({"id": ["x"]}))
+        tx.append(rows(50))
+    assert ids(table) == [*range(10), 50]
+    assert tx.committed is not None
+    assert tx.committed.parameters["mode"] == "Append"
+    assert table.check(deep=True).is_healthy
+
+
 def test_a_stream_that_fails_replaces_nothing(root: Path) -> None:
     table = made(root)
     before = sorted(root.rglob("*.parquet"))

@@ -9,7 +9,7 @@ use super::change_data::{ChangeWriter, to_cdc};
 use crate::write::{TableWriter, Written, next_batch};
 
 /// The data files that a transaction has written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Appended {
     /// The number of files.
     pub(super) files: usize,

@@ -96,7 +96,7 @@ impl DeletePlan {
 
 impl TableTransaction {
     /// Stages the deletion of the rows for which a predicate is true; of all rows without one. Files without remaining
-    /// rows are removed. In other files the rows are deleted by deletion vectors if the table has them enabled; otherwise
+    /// rows are removed. After a failure nothing of the call is staged. In other files the rows are deleted by deletion vectors if the table has them enabled; otherwise
     /// the remaining rows are copied to new files. Rows staged by the same transaction are not deleted.
     ///
     /// # Errors
@@ -108,8 +108,13 @@ impl TableTransaction {
         predicate: Option<&Predicate>,
         allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
+        let savepoint = self.savepoint();
         self.row_changes += 1;
-        self.delete_where(predicate, allowed_roots).await
+        let deleted = self.delete_where(predicate, allowed_roots).await;
+        if deleted.is_err() {
+            self.roll_back(savepoint);
+        }
+        deleted
     }
 
     /// The same, as a part of another verb.

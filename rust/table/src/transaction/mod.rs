@@ -20,6 +20,7 @@ mod reads;
 mod remove;
 mod run;
 mod same_rows;
+mod savepoint;
 mod update;
 
 pub use delete::{DeleteSummary, preview_delete};

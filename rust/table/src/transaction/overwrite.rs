@@ -56,14 +56,28 @@ impl Replaced {
 }
 
 impl TableTransaction {
-    /// Stages the replacement of rows by those of a stream. Returns the number of new rows. Files that were written are
-    /// deleted if the transaction is abandoned.
+    /// Stages the replacement of rows by those of a stream. Returns the number of new rows. After a failure nothing of the
+    /// call is staged.
     ///
     /// # Errors
     ///
     /// Those of [`TableTransaction::append`] and [`TableTransaction::delete`]; `ConstraintViolation` if a new row does not
     /// match the predicate.
     pub async fn overwrite(
+        &mut self,
+        batches: Box<dyn RecordBatchReader + Send>,
+        replaced: &Replaced,
+        allowed_roots: &[String],
+    ) -> Result<u64> {
+        let savepoint = self.savepoint();
+        let overwritten = self.overwrite_rows(batches, replaced, allowed_roots).await;
+        if overwritten.is_err() {
+            self.roll_back(savepoint);
+        }
+        overwritten
+    }
+
+    async fn overwrite_rows(
         &mut self,
         batches: Box<dyn RecordBatchReader + Send>,
         replaced: &Replaced,

@@ -150,7 +150,7 @@ fn invalid(column: &str, what: String) -> Error {
 
 impl TableTransaction {
     /// Stages new values for columns of the rows for which a predicate is true, of all rows without one. Values are
-    /// computed from the row before the update.
+    /// computed from the row before the update. After a failure nothing of the call is staged.
     ///
     /// # Errors
     ///
@@ -158,6 +158,20 @@ impl TableTransaction {
     /// an expression fails for a row; `SchemaMismatch` if a value does not fit its column; `ConstraintViolation` if a new
     /// row violates a constraint.
     pub async fn update(
+        &mut self,
+        assignments: &[Assignment],
+        predicate: Option<&Predicate>,
+        allowed_roots: &[String],
+    ) -> Result<DeleteSummary> {
+        let savepoint = self.savepoint();
+        let updated = self.update_where(assignments, predicate, allowed_roots).await;
+        if updated.is_err() {
+            self.roll_back(savepoint);
+        }
+        updated
+    }
+
+    async fn update_where(
         &mut self,
         assignments: &[Assignment],
         predicate: Option<&Predicate>,
