@@ -336,7 +336,7 @@ def test_an_unknown_commit_option_is_named(
     version = numbers.snapshot().version
     with pytest.raises(TypeError, match=rf"{verb}\(\) has no option 'retries': .*max_attempts"):
         call(numbers, retries=3)
-    with pytest.raises(TypeError, match=rf"{verb}\(\) has no option 'mode': .*if_exists='replace'"):
+    with pytest.raises(TypeError, match=rf"{verb}\(\) has no option 'mode': .*overwrite to replace them"):
         call(numbers, mode="overwrite")
     assert numbers.snapshot().version == version
 
