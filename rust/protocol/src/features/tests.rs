@@ -322,7 +322,7 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
         r#""metadata":{"delta.invariants":"{}","delta.generationExpression":"1","delta.identity.start":1,"CURRENT_DEFAULT":"1"}"#,
     );
     let ruled = metadata(&ruled, &[("delta.constraints.positive", "a > 0")]);
-    let rules = ["generatedColumns", "identityColumns", "allowColumnDefaults"];
+    let rules = ["generatedColumns", "identityColumns"];
     for rule in rules {
         let protocol = protocol(1, 7, &[rule]);
         let appended = refused(ensure_appendable(&samples::table(&protocol, &ruled)));
