@@ -22,7 +22,7 @@ ONLY ?=
 SECONDS_EACH ?= 60
 EXECUTIONS ?= 100000
 
-# Races: processes, commits of each on a disk and on S3, killed writers, and turns of the comparison with deltalake.
+# Races: processes, commits of each on a disk and on S3, killed appends (verbs are killed at every step), and turns of the comparison with deltalake.
 WRITERS ?= 8
 COMMITS ?= 500
 STORE_COMMITS ?= 100
@@ -37,6 +37,9 @@ TABLES ?= 100000
 STEPS ?= 1000000
 SEED ?= 0
 OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
+# Programs of verbs, compared with a model of plain rows.
+PROGRAMS ?= 20000
+INTEROP_PROGRAMS ?= 150
 # Mutants: which part of them to test; 0/4 is the first of four.
 SHARD ?= 0/1
 # The Spark versions of `make test-spark-matrix`.
@@ -62,8 +65,8 @@ test-spark-matrix: need-java develop ## run the Spark tests with each of VERSION
 	@GOLDEN_SHARE=1 PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
-interop: need-java develop ## check that delta-spark, the reference implementation, reads what deltaic wrote
-	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
+interop: need-java develop ## check that delta-spark reads what deltaic wrote, and runs INTEROP_PROGRAMS=150 programs of verbs alike
+	@INTEROP_PROGRAMS=$(INTEROP_PROGRAMS) PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
 
 .PHONY: check
 check: need-cargo venv ## check formatting, lints and types
@@ -83,7 +86,14 @@ requirements: venv ## which of the protocol's requirements the last `make test` 
 bench: .envs/bench/.ready ## compare a release build with other libraries; writes docs/background/benchmarks.md, fails if a budget is missed (SCALE=1 REPEAT=5 ONLY=)
 	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
 		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
-	@.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
+	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/writing.py --scale $(SCALE) --repeat $(REPEAT) \
+		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) || failed=1; \
+	.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) && exit $${failed:-0}
+
+.PHONY: bench-writes
+bench-writes: .envs/bench/.ready ## compare append, overwrite, delete and update with deltalake; writes its section of the page (SCALE=1 REPEAT=5 ONLY=)
+	@.envs/bench/bin/python benches/python/writing.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: bench-spark
@@ -117,8 +127,9 @@ model: need-cargo ## test that accepted transactions are serializable in every h
 .PHONY: races
 races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost responses
 	@RACE_WRITERS=$(WRITERS) RACE_COMMITS=$(COMMITS) RACE_STORE_COMMITS=$(STORE_COMMITS) RACE_KILLS=$(KILLS) \
-		RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
+		RACE_KILL_STRIDE=1 RACE_ROW_CHANGES=100 RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
 		$(BIN)/python -m pytest -v -s --durations=0 tests/conflicts/test_many_writers.py tests/conflicts/test_kill.py \
+		tests/conflicts/test_killed_verbs.py tests/conflicts/test_many_row_changes.py \
 		tests/conflicts/test_starvation.py tests/conflicts/test_stalls.py \
 		tests/conflicts/test_lost_answers.py tests/stores/test_races.py
 
@@ -133,6 +144,10 @@ machine: need-cargo ## compare a table with a model of plain maps: STEPS=1000000
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine memory -- --nocapture
 	@MACHINE_STEPS=2000 MACHINE_SEED=$(SEED) \
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
+
+.PHONY: programs
+programs: develop ## compare tables with a model of plain rows after each verb of PROGRAMS=20000 random programs
+	@PROGRAMS=$(PROGRAMS) $(BIN)/python -m pytest -q -n 2 tests/programs
 
 .PHONY: mutants
 mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in one place at a time: does a test fail? (SHARD=0/1)

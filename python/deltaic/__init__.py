@@ -15,6 +15,7 @@ and polars are imported on first use.
 from deltaic._rust import __version__
 from deltaic.arrow_table import ArrowTable
 from deltaic.check import Finding, Report
+from deltaic.column import Column, Identity
 from deltaic.commit import Commit
 from deltaic.commit_options import CommitOptions
 from deltaic.diagnostics import disable_logging, enable_logging
@@ -54,11 +55,13 @@ from deltaic.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
 from deltaic.transaction import Transaction
 from deltaic.write import write
+from deltaic.write_task import WriteTask
 
 __all__ = [
     "ArrowTable",
     "Checkpoint",
     "CleanUp",
+    "Column",
     "Commit",
     "CommitConflict",
     "CommitOptions",
@@ -76,6 +79,7 @@ __all__ = [
     "DryRun",
     "Expression",
     "Finding",
+    "Identity",
     "InternalError",
     "InvalidPredicate",
     "LogCompaction",
@@ -98,6 +102,7 @@ __all__ = [
     "UnsupportedExpression",
     "UnsupportedFeature",
     "VersionNotFound",
+    "WriteTask",
     "__version__",
     "col",
     "disable_logging",

@@ -14,7 +14,7 @@ from deltaic.optional import require
 __all__ = ["files_to_json"]
 
 _REQUIRED = ("path", "size", "modification_time")
-_KNOWN = (*_REQUIRED, "partition_values", "stats", "data_change")
+_KNOWN = (*_REQUIRED, "partition_values", "stats", "data_change", "written_for")
 _MAX_INT64 = (1 << 63) - 1
 
 
@@ -54,7 +54,7 @@ def _file(row: Mapping[str, object]) -> dict[str, object]:
     for key in file:
         if key not in _KNOWN:
             raise ValueError(f"{of} has {key!r}, which is not one of {', '.join(_KNOWN)}")
-    for key in ("path", "stats"):
+    for key in ("path", "stats", "written_for"):
         if key in file:
             text(f"{key!r} of {of}", file[key])
     for key in ("size", "modification_time"):

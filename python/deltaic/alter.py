@@ -119,7 +119,7 @@ class AddColumn:
 
     Args:
         column: Its name, together with `type`; or an Arrow field, such as a `pyarrow.Field`, with both.
-        type: An Arrow type: anything with ``__arrow_c_schema__``, such as a `pyarrow.DataType`.
+        type: The type as for `Column`: SQL text such as ``"bigint"``, or an Arrow type.
         comment: The column's comment.
         within: The struct to add the field to; the table when None.
         after: The sibling to add it after; last when None.
@@ -131,7 +131,7 @@ class AddColumn:
     """
 
     column: str | ArrowSchemaExportable
-    type: ArrowSchemaExportable | None = None
+    type: str | ArrowSchemaExportable | None = None
     comment: str | None = None
     within: str | None = field(default=None, kw_only=True)
     after: str | None = field(default=None, kw_only=True)
@@ -167,7 +167,7 @@ class ChangeType:
     """Changes a column or a part of one to a wider type; requires ``delta.enableTypeWidening``."""
 
     column: str
-    type: ArrowSchemaExportable
+    type: str | ArrowSchemaExportable
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import cast
 from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema, SetProperties
 from deltaic.arguments import options, text
 from deltaic.capsule import ArrowSchemaExportable
+from deltaic.column import type_json
 
 __all__ = ["properties_set", "to_json"]
 
 _TEXTS = {"names", "columns"}
-_NUMBERS = {"reader", "writer", "type"}
+_NUMBERS = {"reader", "writer"}
 _FLAGS = {"first", "truncate_history"}
 _MAY_BE_NONE = {
     ("SetName", "name"),
@@ -63,7 +64,7 @@ def _change_json(change: Change, types: list[ArrowSchemaExportable]) -> dict[str
     if isinstance(change, AddColumn):
         parts = _added(change, types)
     elif isinstance(change, ChangeType):
-        parts = {"column": change.column, "type": _placed("type", change.type, types)}
+        parts = {"column": change.column, "type": type_json("type", change.type, types)}
     elif isinstance(change, MergeSchema):
         parts = {"type": _placed("schema", change.schema, types)}
     else:
@@ -77,6 +78,8 @@ def _checked(change: str, part: str, value: object) -> object:
     """Validates a part of a change and converts it for JSON."""
     if value is None and (change, part) in _MAY_BE_NONE:
         return None
+    if part == "type":
+        return value
     if part == "values":
         return _texts_by_name(change, value)
     if part in _TEXTS:
@@ -120,7 +123,7 @@ def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, o
         name, new_type = found, change.column
     return {
         "name": name,
-        "type": _placed("type", new_type, types),
+        "type": type_json("type", new_type, types),
         "comment": change.comment,
         "within": change.within,
         "after": change.after,

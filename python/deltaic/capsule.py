@@ -7,7 +7,7 @@ without naming or installing any of these libraries.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol, cast, runtime_checkable
 
 __all__ = [
@@ -71,6 +71,12 @@ def _remedy(data: object) -> str:
         return "call .toArrow() first"
     if hasattr(data, "collect"):  # a polars lazy frame
         return "call .collect() first"
+    if isinstance(data, Mapping):  # a list for each column
+        return "use pyarrow.table(data)"
+    if hasattr(data, "scanner"):  # a pyarrow.dataset.Dataset
+        return "use data.scanner().to_reader()"
+    if isinstance(data, Iterator):
+        return "use pyarrow.RecordBatchReader.from_batches(schema, batches)"
     if isinstance(data, list) and all(isinstance(row, Mapping) for row in cast("list[object]", data)):
         return "use pyarrow.Table.from_pylist(rows)"
     return "use pyarrow.table(…)"

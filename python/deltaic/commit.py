@@ -53,8 +53,9 @@ class Commit:
     """For a writing method: concurrent commits that won earlier attempts without conflict, one text each."""
 
     skipped: bool = False
-    """For a writing method: whether nothing was committed because the table already records this version of
-    the application or a later one. ``version`` is then the version that records it, with no ``info``."""
+    """For a writing method: whether nothing was committed, because nothing changes or because the table
+    already records this version of the application or a later one. ``version`` is then the newest version or
+    the one that records it, with no ``info``."""
 
     warnings: tuple[str, ...] = ()
     """For a writing method: failures of post-commit maintenance, one text each. The commit is complete."""

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from deltaic.arguments import bounded_int, flag
 from deltaic.commit import to_app_transaction, to_commit_info
+from deltaic.progress import Progress, to_progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["CommitOptions", "Isolation", "to_options"]
+__all__ = ["CommitOptions", "EmptyPartitionText", "Isolation", "to_options"]
 
 Isolation = Literal["Serializable", "WriteSerializable", "SnapshotIsolation"]
 """Which concurrent commits are allowed between a transaction's reads and its commit."""
+
+EmptyPartitionText = Literal["error", "null"]
+"""What happens to empty text in a partition column of new rows."""
 
 _MOST_MILLIS = (1 << 63) - 1
 
@@ -45,11 +49,21 @@ class CommitOptions(TypedDict, total=False):
             concurrent commit whose rows would have been read, ``"WriteSerializable"`` allows blind appends,
             and ``"SnapshotIsolation"`` allows everything except removing a file that is read or removed.
         row_level: Whether two commits that delete different rows of one file both succeed, and whether
-            `alter` plans its changes again after another writer changed the table (True). If False, both
+            a verb plans its changes again after another writer changed the table (True). If False, both
             conflict, as in delta-spark.
         upkeep: Whether to run post-commit maintenance (True): the version checksum, and the checkpoint and
             log cleanup that are due by ``delta.checkpointInterval``. A failure never fails the commit; it is
             a `DeltaicWarning` and an entry of ``Commit.warnings``.
+        empty_partition_text: What happens to empty text in a partition column of new rows, which every reader
+            of Delta tables reads back as NULL (``"error"``). ``"null"`` writes NULL instead, as Spark
+            does; this is an error in a column that is NOT NULL.
+        memory: Bytes for rows in progress (None: a quarter of the machine). Rows of more partitions than can
+            be open at once wait in a temporary file, in the folder that the environment variable
+            ``TMPDIR`` names.
+        progress: Called from time to time, and when a call has succeeded (None): with ``"files"`` (reading
+            data files) or ``"rows"`` (writing rows), the number of completed ones, and the total, which is 0
+            if it is not known. True shows a line on stderr, if that is a terminal. An exception that the
+            function raises ends the call as Ctrl-C does.
 
     >>> import deltaic, pyarrow
     >>> nightly: deltaic.CommitOptions = {"app_transaction": ("nightly", 7)}
@@ -65,6 +79,9 @@ class CommitOptions(TypedDict, total=False):
     isolation: Isolation | None
     row_level: bool
     upkeep: bool
+    empty_partition_text: EmptyPartitionText
+    memory: int | None
+    progress: Progress | bool | None
 
 
 def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
@@ -81,7 +98,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
         if name not in CommitOptions.__annotations__:
             hint = _ELSEWHERE.get(name, f"the options are {', '.join(CommitOptions.__annotations__)}")
             raise TypeError(f"{verb}() has no option {name!r}: {hint}")
-    isolation, deadline = given.get("isolation"), given.get("deadline")
+    isolation, deadline, memory = given.get("isolation"), given.get("deadline"), given.get("memory")
     # Checked for callers without a type checker.
     if isolation is not None and not isinstance(isolation, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"isolation must be the name of a level, not {type(isolation).__name__}")
@@ -93,7 +110,16 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
         "isolation": isolation,
         "row_level": flag("row_level", given.get("row_level", True)),
         "upkeep": flag("upkeep", given.get("upkeep", True)),
+        "empty_text_is_null": _is_null(given.get("empty_partition_text", "error")),
+        "memory": None if memory is None else bounded_int("memory", memory, minimum=1 << 20),
+        "progress": to_progress(given.get("progress")),
     }
+
+
+def _is_null(empty_partition_text: object) -> bool:
+    if empty_partition_text not in ("error", "null"):
+        raise ValueError(f'empty_partition_text must be "error" or "null", not {empty_partition_text!r}')
+    return empty_partition_text == "null"
 
 
 def _to_millis(deadline: float | timedelta) -> int:

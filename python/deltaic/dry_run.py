@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deltaic.sizes import readable_size
 
-__all__ = ["DryRun"]
+if TYPE_CHECKING:
+    from deltaic import _rust
+
+__all__ = ["DryRun", "dry_run_from_rust"]
+
+# What happens to the rows that an operation finds, and to the new ones.
+_VERBS = {"DELETE": "delete", "UPDATE": "update", "OVERWRITE": "replace"}
 
 
 @dataclass(frozen=True)
@@ -17,19 +25,24 @@ class DryRun:
     DELETE of version 4 would delete 120 rows:
       1 file removed
       3 files get a deletion vector
+    >>> print(DryRun("APPEND", 4, 0, added_rows=7, added_files=1, added_bytes=900, features=["timestampNtz"]))
+    APPEND to version 4 would add 7 rows:
+      1 file added (900 B)
+      the feature timestampNtz added to the table
     """
 
     operation: str
-    """The operation, as the commit would record it."""
+    """``"APPEND"``, ``"OVERWRITE"``, ``"DELETE"``, ``"UPDATE"``, ``"TRANSACTION"``, or ``"CREATE"`` for the
+    rows of a new table."""
 
-    version: int
-    """The version that was read."""
+    version: int | None
+    """The version that was read; None if there is no table."""
 
     rows: int | None
-    """The number of rows that would be deleted or updated; None if the log does not have it."""
+    """The number of rows that would be deleted, replaced or updated; None if the log does not have it."""
 
     removed_files: int = 0
-    """The number of files whose rows would all be deleted or updated."""
+    """The number of files whose rows would all be deleted, replaced or updated."""
 
     files_with_deletion_vectors: int = 0
     """The number of files that would get a deletion vector."""
@@ -40,21 +53,61 @@ class DryRun:
     rewritten_bytes: int = 0
     """The size of the rewritten files in bytes."""
 
+    added_rows: int = 0
+    """The number of new rows, without those of an update."""
+
+    added_files: int = 0
+    """The number of new files of new rows, with those of copied rows. `Table.update` does not compute it."""
+
+    added_bytes: int = 0
+    """The size of these files in bytes."""
+
+    features: Sequence[str] = ()
+    """The features that the table would need and does not have."""
+
     def __str__(self) -> str:
-        rows = "an unknown number of rows" if self.rows is None else _counted(self.rows, "row")
         parts = [
             (self.removed_files, " removed", " removed", ""),
             (self.files_with_deletion_vectors, " gets a deletion vector", " get a deletion vector", ""),
             (self.rewritten_files, " rewritten", " rewritten", f" ({readable_size(self.rewritten_bytes)})"),
+            (self.added_files, " added", " added", f" ({readable_size(self.added_bytes)})"),
         ]
         lines = [
             f"  {_counted(number, 'file')}{one if number == 1 else many}{more}"
             for number, one, many, more in parts
             if number
         ]
-        verb = self.operation.lower()
-        first = f"{self.operation} of version {self.version} would {verb} {rows}{':' if lines else ''}"
-        return "\n".join([first, *lines])
+        lines += [f"  the feature {name} added to the table" for name in self.features]
+        return "\n".join([f"{self._first_line()}{':' if lines else ''}", *lines])
+
+    def _first_line(self) -> str:
+        found = "an unknown number of rows" if self.rows is None else _counted(self.rows, "row")
+        added = f"add {_counted(self.added_rows, 'row')}"
+        if self.operation == "CREATE":
+            return f"CREATE of a table would {added}"
+        if self.operation == "APPEND":
+            return f"APPEND to version {self.version} would {added}"
+        if self.operation == "TRANSACTION":
+            return f"TRANSACTION on version {self.version} would delete or update {found} and {added}"
+        change = f"{self.operation} of version {self.version} would {_VERBS[self.operation]} {found}"
+        return f"{change} by {self.added_rows:,}" if self.operation == "OVERWRITE" else change
+
+
+def dry_run_from_rust(operation: str, version: int | None, found: _rust.DryRun) -> DryRun:
+    """Converts the result of the Rust core."""
+    return DryRun(
+        operation,
+        version,
+        found.rows,
+        removed_files=found.removed_files,
+        files_with_deletion_vectors=found.files_with_deletion_vectors,
+        rewritten_files=found.rewritten_files,
+        rewritten_bytes=found.rewritten_bytes,
+        added_rows=found.added_rows,
+        added_files=found.added_files,
+        added_bytes=found.added_bytes,
+        features=found.features,
+    )
 
 
 def _counted(number: int, noun: str) -> str:

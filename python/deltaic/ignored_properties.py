@@ -18,7 +18,6 @@ IGNORED: Mapping[str, str] = {
     "delta.autoOptimize.optimizeWrite": _COMPACTS_NO_DATA,
     "delta.compatibility.symlinkFormatManifest.enabled": "it does not update symlink manifests",
     "delta.universalFormat.enabledFormats": "it does not write metadata of other formats",
-    "delta.writePartitionColumnsToParquet": "it writes partition values only to the log",
 }
 """Properties that deltaic does not implement, with the consequence."""
 

@@ -11,7 +11,7 @@ from deltaic.exceptions import SchemaMismatch
 __all__ = ["with_index"]
 
 
-def with_index(data: object, known: _rust.Snapshot) -> object:
+def with_index(data: object, known: _rust.Snapshot, *, adds_columns: bool = False) -> object:
     """Returns a pandas data frame with its index as columns of the table; any other data unchanged.
 
     An unnamed range index, the default of a new frame, is dropped.
@@ -19,6 +19,7 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
     Args:
         data: The rows.
         known: The version that determines the columns.
+        adds_columns: Whether a level that is not a column of the table is written as a new column.
 
     Raises:
         SchemaMismatch: A level of the index is not a column of the table, or a column of the frame has the
@@ -61,7 +62,7 @@ def with_index(data: object, known: _rust.Snapshot) -> object:
                 raise mismatch(column, what, "")
         elif column in levels:
             raise mismatch(column, f"Two levels of the index are named {column!r}", "")
-        elif column.lower() in columns:
+        elif column.lower() in columns or (adds_columns and name is not None):
             levels[column] = level
         elif name is not None:
             what = f"The index {column!r} is not a column of the table"

@@ -19,6 +19,7 @@ from deltaic.scan import Scan
 from deltaic.schema import Schema
 from deltaic.sizes import readable_size
 from deltaic.times import from_millis, shown_millis
+from deltaic.write_task import WriteTask
 
 if TYPE_CHECKING:
     import polars
@@ -322,6 +323,17 @@ class Snapshot:
                 variant=variant,
             )
         )
+
+    def write_task(self) -> WriteTask:
+        """Returns a task that writes data files of the table in another process, without its log.
+
+        A transaction adds the files to the table: see `Transaction.add`. The rows are checked against the
+        schema and the constraints of this snapshot.
+
+        Raises:
+            UnsupportedFeature: The table has identity columns, whose next values only a transaction knows.
+        """
+        return WriteTask(self._rust.write_task())
 
     def to_pyarrow_dataset(self, *, variant: Literal["arrow", "json"] = "arrow") -> SnapshotDataset:
         """Returns the rows as a lazy `pyarrow.dataset.Dataset`, for DuckDB and other engines that read one.

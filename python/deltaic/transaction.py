@@ -15,6 +15,7 @@ from deltaic.arrow_table import ArrowTable
 from deltaic.assignments import NewValue, to_assignments
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit, announced
+from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
 from deltaic.ignored_properties import warn_of_ignored
@@ -52,14 +53,16 @@ class Transaction:
     (2, 1)
     """
 
-    __slots__ = ("_committed", "_operation", "_rust", "_snapshot", "_state")
+    __slots__ = ("_committed", "_dry_run", "_is_dry_run", "_operation", "_rust", "_snapshot", "_state")
 
-    def __init__(self, rust: _rust.Transaction, operation: str) -> None:
+    def __init__(self, rust: _rust.Transaction, operation: str, *, is_dry_run: bool = False) -> None:
         self._rust = rust
         self._operation = operation
         self._snapshot = Snapshot(rust.snapshot)
         self._state = "new"
         self._committed: Commit | None = None
+        self._is_dry_run = is_dry_run
+        self._dry_run: DryRun | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -70,6 +73,21 @@ class Transaction:
     def committed(self) -> Commit | None:
         """After the block: its commit; None if it staged nothing or failed."""
         return self._committed
+
+    @property
+    def dry_run(self) -> DryRun | None:
+        """After the block of a transaction with ``dry_run=True``: what its commit would do; otherwise None.
+
+        >>> import deltaic, pyarrow
+        >>> rows = pyarrow.table({"id": [1, 2, 3]})
+        >>> table = deltaic.write("barges", rows)
+        >>> with table.transaction(dry_run=True) as tx:
+        ...     count = tx.delete("id = 2")
+        ...     count = tx.append(pyarrow.table({"id": [4, 5]}))
+        >>> print(str(tx.dry_run).splitlines()[0])
+        TRANSACTION on version 1 would delete or update 1 row and add 2 rows:
+        """
+        return self._dry_run
 
     @property
     def is_lost(self) -> bool:
@@ -123,11 +141,17 @@ class Transaction:
         self._ensure_open()
         return self._rust.read_app(text("app_id", app_id))
 
-    def append(self, data: ArrowStreamExportable | ArrowArrayExportable) -> int:
+    def append(
+        self,
+        data: ArrowStreamExportable | ArrowArrayExportable,
+        *,
+        schema_mode: Literal["keep", "merge"] = "keep",
+    ) -> int:
         """Writes rows to data files immediately, stages them and returns their number.
 
         Args:
             data: Anything Arrow, as for `Table.append`.
+            schema_mode: ``"merge"`` adds new columns to the table, as for `Table.append`.
 
         Raises:
             SchemaMismatch: The data does not fit the table's columns, or is not valid Arrow data: text that
@@ -137,7 +161,9 @@ class Transaction:
             StorageError: The store cannot be written to.
         """
         self._ensure_open()
-        return self._rust.append(with_index(checked_data(data), self._rust.snapshot))
+        mode = text("schema_mode", schema_mode)
+        rows = with_index(checked_data(data), self._rust.snapshot, adds_columns=mode != "keep")
+        return self._rust.append(rows, schema_mode=mode)
 
     def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
         """Stages data files that another engine wrote under the table's root, such as Spark's executors.
@@ -145,16 +171,22 @@ class Transaction:
         Each file must exist with the given size. Its contents are not read, so its writer is responsible for
         its columns, NOT NULL constraints and statistics. They are not deleted if the transaction fails.
 
+        If the table has mapped or generated columns, variants or partition columns in its files, only files
+        that `Snapshot.write_task` wrote for it are added, and only while its schema, properties and protocol
+        are unchanged.
+
         Args:
             files: One mapping per file, or an Arrow table (with pyarrow) with a row for each: ``path``
                 (relative to the table, URI-encoded), ``size`` in bytes, ``modification_time`` (int, ms since
                 the epoch), ``partition_values`` (a mapping by column; text as in the log, or an int, a bool
                 or a date), ``stats`` (the text of a JSON object, as in the log) and ``data_change`` (True by
-                default; False if its rows come from removed files, see `remove`).
+                default; False if its rows come from removed files, see `remove`). `WriteTask.write` also sets
+                ``written_for``.
 
         Raises:
-            ValueError: A file is live or staged already, does not exist or has another size, or its partition
-                values or statistics are invalid. Nothing of the call is staged.
+            ValueError: A file is live or staged already, does not exist or has another size, its partition
+                values or statistics are invalid, or the table changed since its task was made. Nothing of the
+                call is staged.
             PathEscape: A path is outside of the table.
             UnsupportedFeature: The table requires a writer feature that is not implemented.
         """
@@ -234,6 +266,8 @@ class Transaction:
         where: Predicate | None = None,
         *,
         partitions: Literal["static", "dynamic"] = "static",
+        schema_mode: Literal["keep", "merge", "replace"] = "keep",
+        partition_by: Sequence[str] | None = None,
     ) -> int:
         """Stages the replacement of rows by others, as `Table.overwrite`; returns the number of new rows.
 
@@ -241,12 +275,17 @@ class Transaction:
             data: Anything Arrow, as for `Table.append`.
             where: The rows to replace; all rows of the snapshot when None.
             partitions: ``"dynamic"``: replace the partitions that the new rows are in, and no others.
+            schema_mode: What happens to the schema, as for `Table.overwrite`.
+            partition_by: The new partition columns, with ``schema_mode="replace"``.
         """
         self._ensure_open()
+        mode = text("schema_mode", schema_mode)
         return self._rust.overwrite(
-            with_index(checked_data(data), self._rust.snapshot),
+            with_index(checked_data(data), self._rust.snapshot, adds_columns=mode != "keep"),
             predicate=to_sql(where, self._snapshot.schema),
             partitions=text("partitions", partitions),
+            schema_mode=mode,
+            partition_by=None if partition_by is None else names("partition_by", partition_by),
         )
 
     def delete(self, where: Predicate | None = None) -> int | None:
@@ -335,6 +374,11 @@ class Transaction:
         if kind is not None:
             self._state = "failed"
             self._rust.abandon()
+            return
+        if self._is_dry_run:
+            self._state = "failed"
+            self._dry_run = dry_run_from_rust("TRANSACTION", self._snapshot.version, self._rust.dry_run())
+            self._state = "ended"
             return
         # Anything that interrupts a commit, such as Ctrl-C, may do so after the commit landed.
         self._state = "unknown"

@@ -239,7 +239,8 @@ def test_an_application_is_not_served_twice(root: Path) -> None:
         (UnsetProperties(["k"], if_absent="maybe"), ValueError, "ignore"),  # type: ignore[arg-type]
         (SetDescription(1), TypeError, "description"),  # type: ignore[arg-type]
         (AddColumn("a"), ValueError, "type"),
-        (AddColumn("a", "int"), TypeError, "pyarrow.int64()"),  # type: ignore[arg-type]
+        (AddColumn("a", 7), TypeError, "pyarrow.int64()"),  # type: ignore[arg-type]
+        (AddColumn("a", "integre"), ValueError, "a type is expected"),
         (AddColumn(pa.schema([("a", pa.int8())])), TypeError, "pyarrow.Field"),
         (AddColumn("a", pa.int8(), first=1), TypeError, "first"),  # type: ignore[arg-type]
         (AddColumn("a", pa.int8(), first=True, after="id"), ValueError, "exclude each other"),

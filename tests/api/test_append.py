@@ -107,12 +107,14 @@ def test_a_missing_column_is_null(root: Path) -> None:
     assert rows_of(table) == [{**row, "name": None} for row in ROWS]
 
 
-def test_no_rows_are_still_a_commit(root: Path) -> None:
+def test_no_rows_commit_nothing(root: Path) -> None:
     table = deltaic.Table.create(root, SCHEMA)
     commit = table.append(SCHEMA.empty_table())
-    assert commit.version == table.snapshot().version == 1
-    assert table.snapshot().scan().count() == 0
-    assert of_kind(root, 1, "add") == []
+    assert (commit.version, commit.skipped, table.snapshot().version) == (0, True, 0)
+    # A new column, or the progress of an application, is a change.
+    more = SCHEMA.append(pa.field("more", pa.int64()))
+    assert table.append(more.empty_table(), schema_mode="merge").version == 1
+    assert table.append(SCHEMA.empty_table(), app_transaction=("job", 1)).version == 2
 
 
 def test_partitions_are_folders_and_typed_again(root: Path) -> None:
@@ -310,7 +312,8 @@ def test_another_schema_or_protocol_meanwhile_is_a_conflict(
     table = deltaic.Table.create(root, SCHEMA)
     [before] = of_kind(root, 0, change)
     unknown = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["noSuchFeature"]}
-    after = {"metaData": {**before, "name": "renamed"}, "protocol": unknown}
+    schema = {"schemaString": before.get("schemaString", "").replace('"id"', '"renamed"')}
+    after = {"metaData": {**before, **schema}, "protocol": unknown}
     action = {change: after[change]}
     with pytest.raises(error) as caught:
         table.append(interrupted(lambda: write_commit(root, 1, action)))

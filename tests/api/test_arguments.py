@@ -72,7 +72,7 @@ def test_a_version_may_be_a_number_of_another_library(numbers: deltaic.Table) ->
 def test_progress_is_a_function(numbers: deltaic.Table, root: Path) -> None:
     """Raised before any I/O: the log is damaged, yet the error is about the argument."""
     commit_file(root, 0).unlink()
-    with pytest.raises(TypeError, match="progress must be a function of three arguments, not int"):
+    with pytest.raises(TypeError, match="progress must be a function of three arguments, or True, not int"):
         numbers.check(progress=5)  # type: ignore[arg-type]
 
 
@@ -293,7 +293,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a default": (
         lambda table: table.alter(deltaic.alter.SetDefault("id", "foo(")),
         deltaic.InvalidPredicate,
-        "the default cannot be read: it ends where",
+        "the expression cannot be read: it ends where",
     ),
     "a domain": (
         lambda table: table.alter(deltaic.alter.RemoveDomain("q")),

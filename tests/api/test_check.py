@@ -139,7 +139,7 @@ def test_a_terminal_gets_the_same_letter_in_colours(
 def test_progress_is_a_line_on_stderr_that_goes_away(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deltaic.cli.progress import ProgressLine
+    from deltaic.progress import ProgressLine
 
     with ProgressLine({"log": "reading the log"}) as progress:
         progress.show("log", 1, 2)

@@ -225,7 +225,7 @@ def test_a_failure_is_one_message_with_a_hint(command: str, tmp_path: Path) -> N
         (["show", "--timestamp", "2026-11-01"], "zone"),
         (["head", "--columns", "idd"], "id"),
         (["count", "--where", "id >"], "id >"),
-        (["files", "--where", "upper(name) = 'X'"], "upper"),
+        (["files", "--where", "soundex(name) = 'X'"], "soundex"),
         (["changes", "--from", "0"], "not enabled at version 0"),
         (["changes", "--infer", "--from", "yesterday"], "yesterday"),
         (["changes", "--infer", "--from", "2", "--to", "1"], "greater than the last"),

@@ -292,15 +292,6 @@ def test_a_file_is_changed_once_in_a_transaction(root: Path) -> None:
     assert left(table) == list(range(ROWS))
 
 
-def test_change_data_files_hold_every_change_of_a_commit(root: Path) -> None:
-    table = made(root, **FEED)
-    with pytest.raises(deltaic.UnsupportedFeature, match="change data feed"), table.transaction() as tx:
-        tx.delete("id = 1")
-        tx.append(pa.table({"id": [100]}))
-    assert left(table) == list(range(ROWS))
-    assert not list(root.glob("_change_data/*"))
-
-
 def test_an_application_deletes_once(root: Path) -> None:
     table = made(root)
     assert not table.delete("id = 1", app_transaction=("cleaner", 1)).skipped
@@ -316,11 +307,44 @@ def test_many_files(root: Path) -> None:
     for start in range(0, 1000, 50):
         ids = pa.array(range(start, start + 50))
         table.append(pa.table({"id": ids, "name": pc.cast(ids, pa.string())}))
-    commit = table.delete("id IN (0, 100, 200, 300, 400, 500, 600, 700, 800, 900)")
+    commit = table.delete("id % 100 = 0 OR id < 50 AND id % 2 = 1")
     assert commit.metrics["numDeletionVectorsAdded"] == 10
-    # One file holds all of the deletion vectors.
+    # One file holds all of the deletion vectors: that of the first file is too large to be inline.
     assert len(list(root.glob("deletion_vector_*.bin"))) == 1
-    assert left(table) == [i for i in range(1000) if i % 100]
+    assert left(table) == [i for i in range(1000) if i % 100 and not (i < 50 and i % 2)]
+
+
+def storage_types(table: deltaic.Table) -> list[str]:
+    vectors = table.snapshot().files().to_arrow()["deletion_vector"].drop_null().to_pylist()
+    return sorted(vector["storage_type"] for vector in vectors)
+
+
+@pytest.mark.parametrize("more", [{}, FEED, TRACKING])
+def test_small_deletion_vectors_are_inline(root: Path, more: dict[str, str]) -> None:
+    table = made(root, **VECTORS, **more)
+    assert table.delete("id IN (3, 40)").metrics["numDeletionVectorsAdded"] == 2
+    updated = table.update({"name": "'x'"}, "id IN (5, 41)")
+    assert (updated.metrics["numDeletionVectorsAdded"], updated.metrics["numDeletionVectorsUpdated"]) == (
+        2,
+        2,
+    )
+    assert not list(root.glob("deletion_vector_*.bin"))
+    assert storage_types(table) == ["i", "i"]
+    if more == FEED:
+        assert sorted(table.changes(3, 3).to_arrow()["id"].to_pylist()) == [3, 40]
+    table.checkpoint()
+    for version in range(4):
+        (root / "_delta_log" / f"{version:020}.json").unlink()
+    table = deltaic.Table(root)
+    assert left(table) == [i for i in range(ROWS) if i not in {3, 40}]
+    # A large one moves both to a file, and a small one stays inline next to it.
+    assert table.delete("id < 30 AND id % 2 = 0 OR id < 20 AND id % 3 = 0").metrics["numDeletedRows"] == 17
+    assert table.delete("id = 43").metrics["numDeletedRows"] == 1
+    assert len(list(root.glob("deletion_vector_*.bin"))) == 1
+    assert storage_types(table) == ["i", "u"]
+    gone = {i for i in range(30) if i % 2 == 0 or (i < 20 and i % 3 == 0)} | {3, 40, 43}
+    assert left(table) == [i for i in range(ROWS) if i not in gone]
+    assert table.check(deep=True).is_healthy
 
 
 def test_dry_runs_read_well(root: Path) -> None:

@@ -63,7 +63,7 @@ def unsupported_feature(root: Path) -> None:
 
 
 def unsupported_expression(root: Path) -> None:
-    made(root).snapshot().scan(predicate="upper(name) = 'X'")
+    made(root).snapshot().scan(predicate="frobnicate(name) = 'X'")
 
 
 def corrupt_log(root: Path) -> None:
@@ -106,8 +106,8 @@ def storage_error(root: Path) -> None:
 def metadata_changed(root: Path) -> None:
     table = made(root)
     [metadata] = of_kind(root, 0, "metaData")
-    renamed = {"metaData": {**metadata, "name": "renamed"}}
-    table.append(data_while(lambda: write_commit(root, 2, renamed)))
+    changed = {"metaData": {**metadata, "configuration": {"delta.appendOnly": "true"}}}
+    table.append(data_while(lambda: write_commit(root, 2, changed)))
 
 
 def protocol_changed(root: Path) -> None:

@@ -56,6 +56,16 @@ def test_with_no_rows_the_table_is_empty(root: Path) -> None:
     assert ids(table) == []
 
 
+@pytest.mark.parametrize("arguments", [{}, {"where": "id > 100"}, {"partitions": "dynamic"}])
+def test_an_overwrite_that_changes_nothing_commits_nothing(root: Path, arguments: dict[str, str]) -> None:
+    table = made(root, by=["part"])
+    if not arguments:
+        table.delete()
+    version = table.snapshot().version
+    commit = table.overwrite(rows(), **arguments)  # pyright: ignore[reportArgumentType]
+    assert (commit.version, commit.skipped, table.snapshot().version) == (version, True, version)
+
+
 @pytest.mark.parametrize("properties", [{}, VECTORS, FEED, {**FEED, **VECTORS}, {**FEED, **TRACKING}])
 @pytest.mark.parametrize("by", [[], ["part"]])
 @pytest.mark.parametrize(
@@ -200,3 +210,19 @@ def test_a_stream_that_fails_replaces_nothing(root: Path) -> None:
         table.overwrite(pa.RecordBatchReader.from_batches(SCHEMA, batches()))
     assert ids(table) == list(range(10))
     assert sorted(root.rglob("*.parquet")) == before
+
+
+@pytest.mark.parametrize("properties", [{}, VECTORS, FEED])
+def test_metrics_count_deleted_and_copied_rows(root: Path, properties: dict[str, str]) -> None:
+    """Named and counted as by delta-spark: `numOutputRows` includes the copied rows."""
+    table = made(root, **properties)
+    metrics = table.overwrite(rows(1), "id IN (1, 2)").metrics
+    copied = 0 if properties == VECTORS else 3
+    assert (metrics["numDeletedRows"], metrics["numCopiedRows"]) == (2, copied)
+    assert metrics["numOutputRows"] == 1 + copied
+    sizes = [remove["size"] for remove in of_kind(root, 3, "remove")] if copied else []
+    assert (metrics["numRemovedFiles"], metrics["numRemovedBytes"]) == (len(sizes), sum(sizes))
+    assert metrics["numAddedChangeFiles"] == len(of_kind(root, 3, "cdc"))
+    everything = table.overwrite(rows(7)).metrics
+    assert everything["numOutputRows"] == 1
+    assert everything["numRemovedBytes"] == sum(remove["size"] for remove in of_kind(root, 4, "remove"))

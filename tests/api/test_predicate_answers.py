@@ -370,8 +370,9 @@ def test_names_with_dots_and_blanks_are_quoted(tmp_path: Path) -> None:
         ("s LIKE 'x/' ESCAPE '/'", deltaic.InvalidPredicate, "line 1, column 8"),
         ("i > 1 AND\n  nope = 2", deltaic.InvalidPredicate, "line 2, column 3"),
         ("i = 1 / 0", deltaic.InvalidPredicate, "line 1, column 5"),
-        ("upper(s) = 'X'", deltaic.UnsupportedExpression, "upper"),
-        ("i + 1 = 2", deltaic.UnsupportedExpression, "+"),
+        ("frobnicate(s) = 'X'", deltaic.UnsupportedExpression, "frobnicate"),
+        ("i + s = DATE '2026-01-01'", deltaic.InvalidPredicate, ""),
+        ("i & 1 = 2", deltaic.UnsupportedExpression, "&"),
         ("i IN (SELECT 1)", deltaic.UnsupportedExpression, "SELECT"),
     ],
 )

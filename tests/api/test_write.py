@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 import deltaic
@@ -59,6 +60,23 @@ def test_an_existing_table_may_be_an_error(root: Path) -> None:
 )
 def test_any_arrow_data_is_written(root: Path, data: Any) -> None:
     assert ids(deltaic.write(root, data)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ([{"id": 1}], r"use pyarrow\.Table\.from_pylist\(rows\)"),
+        ({"id": [1]}, r"use pyarrow\.table\(data\)"),
+        (pl.LazyFrame({"id": [1]}), r"call \.collect\(\) first"),
+        (pyarrow.dataset.dataset(ROWS), r"use data\.scanner\(\)\.to_reader\(\)"),
+        (iter(ROWS.to_batches()), r"use pyarrow\.RecordBatchReader\.from_batches\(schema, batches\)"),
+        ("rows.parquet", r"read the file first"),
+    ],
+    ids=["list of dicts", "dict of lists", "lazy frame", "dataset", "iterator", "path"],
+)
+def test_the_remedy_for_data_that_is_not_arrow(root: Path, data: Any, remedy: str) -> None:
+    with pytest.raises(TypeError, match=remedy):
+        deltaic.write(root, data)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,8 @@ def pytest_configure() -> None:
     for owner, name, look in patches:
         setattr(owner, name, _after(getattr(owner, name), look))
     # The only function that opens a store, for tables and for calls without a table.
-    deltaic.table._open = _before(deltaic.table._open, look_into_options)  # type: ignore[assignment]
+    for module in (deltaic.handle, deltaic.table):
+        module.open_location = _before(module.open_location, look_into_options)
 
 
 def _look_into_process(self: subprocess.CompletedProcess[object], _: object) -> None:

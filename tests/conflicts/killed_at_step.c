@@ -1,5 +1,6 @@
 /* Preloaded before the C library: names the steps of an append, and kills the process at one of them or stalls it.
-   STEP_FILE gets the last step that was done; KILL_AT and KILL_NUMBER say after which step, and which time that comes.
+   STEP_FILE gets the last step that was done; KILL_AT and KILL_NUMBER say after which step, and which time that comes;
+   KILL_STEP is the number of a step among all steps.
    STALL_AT, STALL_EVERY and STALL_SECONDS say before which step, every how many times, and for how long; STALL_FILE gets
    a byte for each stall. CLOCK_AHEAD is added to the seconds of the wall clock, STORE_AHEAD to the time of files that are
    written to learn the store's time.
@@ -19,7 +20,7 @@
 
 #define NEXT(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
 
-/* What a path of the table is, or null for what no append writes. */
+/* What a path of the table is, or null for what no verb writes. */
 static const char *kind(const char *path) {
     const char *name = strrchr(path, '/');
     if (!name)
@@ -30,10 +31,16 @@ static const char *kind(const char *path) {
             return "staged commit";
         if (strstr(name, ".crc"))
             return "checksum";
+        if (strstr(name, ".checkpoint.") || strncmp(name, "_last_checkpoint", 16) == 0)
+            return "checkpoint";
         return strlen(name) == 25 && strcmp(name + 20, ".json") == 0 ? "commit" : NULL;
     }
     if (strcmp(name, "_delta_log") == 0)
         return "log folder";
+    if (strstr(path, "/_change_data/"))
+        return "change data file";
+    if (strncmp(name, "deletion_vector_", 16) == 0)
+        return "deletion vector";
     return strstr(name, ".parquet") ? "data file" : NULL;
 }
 
@@ -49,8 +56,11 @@ static const char *kind_of_open(int file, char *path, size_t size) {
 
 /* Whether this is where the process ends. Each step has its own count. */
 static int is_last(const char *done, const char *what) {
-    static atomic_int reached;
+    static atomic_int reached, steps;
     char step[64];
+    const char *of_all = getenv("KILL_STEP");
+    if (of_all)
+        return atomic_fetch_add(&steps, 1) + 1 == atoi(of_all);
     snprintf(step, sizeof step, "%s %s", what, done);
     const char *wanted = getenv("KILL_AT"), *number = getenv("KILL_NUMBER");
     return wanted && strcmp(wanted, step) == 0 && atomic_fetch_add(&reached, 1) + 1 == (number ? atoi(number) : 1);
@@ -125,6 +135,8 @@ int open64(const char *path, int flags, ...) {
     int mode = flags & O_CREAT ? va_arg(more, int) : 0;
     va_end(more);
     begins(flags & O_CREAT ? "created" : "read", kind(path));
+    if (flags & O_CREAT)
+        reached("begun", kind(path));
     int file = NEXT(open64)(path, flags, mode);
     if (file >= 0 && flags & O_CREAT)
         reached("created", kind(path));

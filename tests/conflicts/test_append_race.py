@@ -147,7 +147,7 @@ def test_a_conflict_after_a_harmless_winning_commit(tmp_path: Path) -> None:
 
     def win() -> None:
         table.commit(add("x.parquet"))
-        table.commit(metadata(name="renamed"))
+        table.commit(metadata(schema(field("id"), field("x"))))
 
     with pytest.raises(deltaic.MetadataChanged) as caught:
         deltaic.Table(table.root).append(while_reading(win))

@@ -21,14 +21,14 @@ VECTORS = ["deletionVectors"]
 ROWS = 8
 
 
-def made(root: Path, *more: str, **properties: str) -> deltaic.Table:
+def made(root: Path, *more: str, rows: int = ROWS, **properties: str) -> deltaic.Table:
     """Returns a table of one file in which the id of each row is its position."""
     table = HandmadeTable(root)
     asked = {"delta.enableDeletionVectors": "true", **properties}
     first = [protocol(3, 7, VECTORS, [*VECTORS, *more]), metadata(configuration=asked)]
     table.commit(*first)
     handle = deltaic.Table(root)
-    handle.append(ids(*range(ROWS)))
+    handle.append(ids(*range(rows)))
     return handle
 
 
@@ -68,41 +68,46 @@ def test_rows_go_by_a_vector(tmp_path: Path) -> None:
     assert of_kind(tmp_path / "t", 3, "remove")[0]["deletionVector"]["cardinality"] == 2
 
 
-def test_both_win_on_different_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, 40], ids=["inline vectors", "vectors in files"])
+def test_both_win_on_different_rows(tmp_path: Path, times: int) -> None:
     root = tmp_path / "t"
-    table = made(root)
+    table = made(root, rows=times * ROWS)
     path = path_of(table)
+
+    def positions(*rows: int) -> list[int]:
+        return [turn * ROWS + row for turn in range(times) for row in rows]
+
     with table.transaction(operation="DELETE") as tx:
-        tx.delete_rows({path: [0, 7]})
+        tx.delete_rows({path: positions(0, 7)})
         for row in (3, 4):
             with deltaic.Table(root).transaction(operation="DELETE") as winner:
-                winner.delete_rows({path: [row]})
+                winner.delete_rows({path: positions(row)})
     assert tx.committed is not None
     assert tx.committed.version == 4
     assert [text for text in tx.committed.conflicts_resolved if "other rows of one file" in text] == [
         "version 2: DELETE; it deleted other rows of one file",
         "version 3: DELETE; it deleted other rows of one file",
     ]
-    assert left(root) == [1, 2, 5, 6]
+    assert left(root) == positions(1, 2, 5, 6)
     [add], [remove] = of_kind(root, 4, "add"), of_kind(root, 4, "remove")
-    assert add["deletionVector"]["cardinality"] == 4
+    assert add["deletionVector"]["cardinality"] == 4 * times
     [before] = of_kind(root, 3, "add")
     assert remove["deletionVector"] == before["deletionVector"]
     # Uncommitted files are deleted: one deletion vector remains for each of the three versions.
-    assert len(vector_files(root)) == 3
+    assert len(vector_files(root)) == (0 if times == 1 else 3)
     assert table.check(deep=True).is_healthy
 
 
 def test_one_row_goes_once(tmp_path: Path) -> None:
     root = tmp_path / "t"
-    table = made(root)
+    table = made(root, rows=100)
     path = path_of(table)
     with pytest.raises(deltaic.ConcurrentDeleteRead) as raised, table.transaction() as tx:
-        tx.delete_rows({path: [2, 3]})
+        tx.delete_rows({path: range(0, 50, 2)})
         with deltaic.Table(root).transaction() as winner:
-            winner.delete_rows({path: [3, 4]})
+            winner.delete_rows({path: range(48, 100, 2)})
     assert raised.value.context["path"] == path
-    assert left(root) == [0, 1, 2, 5, 6, 7]
+    assert left(root) == [row for row in range(100) if row < 48 or row % 2]
     assert len(vector_files(root)) == 1, "what the loser wrote is gone"
 
 

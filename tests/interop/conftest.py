@@ -18,10 +18,11 @@ TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
 
 OF_DELTA_SPARK = [
-    "test_row_changes.py",
+    "test_programs.py",
     "test_delta_spark.py",
     "test_delta_spark_streams.py",
     "test_conflict_pairs.py",
+    "test_writer_features.py",
 ]
 
 collect_ignore = ["test_deltalake.py"] if BESIDE_DELTA_SPARK else OF_DELTA_SPARK

@@ -194,7 +194,9 @@ def test_the_detail_of_a_table(spark: SparkSession, demo: Path) -> None:
     assert detail.id == snapshot.metadata.id
     assert (detail.numFiles, detail.sizeInBytes) == (snapshot.num_files, snapshot.size_in_bytes)
     assert detail.partitionColumns == snapshot.partition_columns
-    assert (detail.minReaderVersion, detail.minWriterVersion) == (1, 2)
+    protocol = snapshot.protocol
+    assert detail.minReaderVersion == protocol.min_reader_version
+    assert detail.minWriterVersion == protocol.min_writer_version
 
 
 INSTANT = datetime(2026, 1, 1, 23, 59, 59, 999_999, tzinfo=timezone.utc)
@@ -359,6 +361,44 @@ def test_our_deletion_vectors(spark: SparkSession, tmp_path: Path, inline: bool)
     rows = vectors.table(tmp_path / "t", inline=inline)
     assert sorted_ids(deltaic.Table(tmp_path / "t").snapshot().scan().to_arrow()) == sorted_ids(rows)
     assert sorted_ids(theirs(spark, tmp_path / "t").toArrow()) == sorted_ids(rows)
+
+
+@pytest.mark.parametrize("more", [{}, {"delta.enableChangeDataFeed": "true"}], ids=["plain", "change feed"])
+def test_small_deletion_vectors_in_the_log(spark: SparkSession, tmp_path: Path, more: dict[str, str]) -> None:
+    """delta-spark reads the inline vectors of commits and checkpoints, and adds rows to them."""
+    root, properties = tmp_path / "t", {"delta.enableDeletionVectors": "true", **more}
+    rows = pa.table({"id": pa.array(range(100), pa.int64()), "n": pa.array([0] * 100, pa.int64())})
+    table = deltaic.Table.create(root, rows.schema, properties=properties)
+    table.append(rows)
+    table.delete("id IN (3, 50, 99)")
+    table.update({"n": "id"}, "id = 7")
+    files = table.snapshot().files().to_arrow()["deletion_vector"].drop_null().to_pylist()
+    assert [vector["storage_type"] for vector in files] == ["i"]
+    kept = [row for row in range(100) if row not in {3, 50, 99}]
+    assert sorted_ids(theirs(spark, root).toArrow()) == kept
+    if more:
+        feed = spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", 2)
+        changes = feed.load(str(root)).select("_change_type", "id").collect()
+        deleted = [("delete", 3), ("delete", 50), ("delete", 99)]
+        assert sorted(map(tuple, changes)) == [*deleted, ("update_postimage", 7), ("update_preimage", 7)]
+    table.checkpoint()
+    spark.sql(f"DELETE FROM delta.`{root}` WHERE id IN (4, 51)").collect()  # noqa: S608 - our own folder
+    kept = [row for row in kept if row not in {4, 51}]
+    assert sorted_ids(theirs(spark, root).toArrow()) == kept
+    assert sorted_ids(deltaic.Table(root).snapshot().scan().to_arrow()) == kept
+    deltaic.Table(root).delete("id = 5")
+    assert sorted_ids(theirs(spark, root).toArrow()) == [row for row in kept if row != 5]
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_write_that_changes_nothing(spark: SparkSession, tmp_path: Path, mode: str) -> None:
+    """Neither commits a version."""
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
+    empty = table.snapshot().scan().to_arrow()
+    spark.createDataFrame(empty).write.format("delta").mode(mode).save(str(tmp_path / "t"))
+    assert table.snapshot().version == 0
+    commit = table.append(empty) if mode == "append" else table.overwrite(empty)
+    assert (commit.skipped, table.snapshot().version) == (True, 0)
 
 
 def sorted_ids(rows: pa.Table) -> list[int]:

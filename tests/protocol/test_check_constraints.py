@@ -106,9 +106,22 @@ def test_constraints_on_partition_columns_and_fields(tmp_path: Path) -> None:
     assert ids(handle) == [1]
 
 
+def test_a_constraint_may_compute(tmp_path: Path) -> None:
+    table = made(tmp_path / "t", NEEDS[0], field("id"), odd="id % 2 = 1 AND IF(id = 0, FALSE, 10 / id > 0)")
+    table.append(pa.table({"id": [1, 3]}))
+    with pytest.raises(deltaic.ConstraintViolation) as caught:
+        table.append(pa.table({"id": [5, 0]}))
+    assert caught.value.context["constraint"] == "odd"
+    assert ids(table) == [1, 3]
+
+
 def test_a_constraint_that_cannot_be_evaluated_refuses_the_append(tmp_path: Path) -> None:
-    table = made(tmp_path / "t", NEEDS[0], field("id"), odd="id % 2 = 1")
-    with pytest.raises(deltaic.UnsupportedExpression) as caught:
+    for number, text in enumerate(["id = second(current_timestamp())", "id ="]):
+        check_is_refused(made(tmp_path / str(number), NEEDS[0], field("id"), odd=text))
+
+
+def check_is_refused(table: deltaic.Table) -> None:
+    with pytest.raises((deltaic.UnsupportedExpression, deltaic.InvalidPredicate)) as caught:
         table.append(pa.table({"id": [1]}))
     assert caught.value.context["constraint"] == "odd"
     assert table.snapshot().version == 0

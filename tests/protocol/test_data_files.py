@@ -47,7 +47,7 @@ def test_the_log_rules_over_a_partition_column_in_the_file(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("feature", ["materializePartitionColumns", "icebergCompatV3"])
 def test_the_log_rules_where_files_must_hold_their_partition_too(tmp_path: Path, feature: str) -> None:
-    # protocol (refused): beyond:materialized-partitions.1
+    """protocol: beyond:materialized-partitions.1."""
     table = HandmadeTable(tmp_path / "t")
     inside = pa.table({"id": [1], "p": ["in the file"]})
     table.commit(
@@ -57,8 +57,17 @@ def test_the_log_rules_where_files_must_hold_their_partition_too(tmp_path: Path,
     )
     snapshot = deltaic.Table(table.root).snapshot()
     assert snapshot.scan().to_arrow()["p"].to_pylist() == ["in the log"]
-    with pytest.raises(deltaic.UnsupportedFeature):
-        deltaic.Table(table.root).append(inside)
+    if feature == "materializePartitionColumns":
+        deltaic.Table(table.root).append(pa.table({"id": [2], "p": ["later"]}))
+        assert read_partition_column(table.root) == ["later"]
+        assert deltaic.Table(table.root).snapshot().scan(predicate="p = 'later'").count() == 1
+
+
+def read_partition_column(root: Path) -> list[str]:
+    """Returns the values of column `p` in the file of version 1."""
+    [add] = [action["add"] for action in read_commit(root, 1) if "add" in action]
+    assert "p" not in add["stats"].replace("numRecords", "")
+    return pq.ParquetFile(root / add["path"]).read()["p"].to_pylist()
 
 
 def test_columns_that_a_file_lacks_are_null(tmp_path: Path) -> None:

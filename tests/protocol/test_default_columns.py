@@ -45,6 +45,9 @@ def values(table: deltaic.Table) -> list[object]:
         ("long", "2 * 21", 42),
         ("long", "NULL", None),
         ("string", "CAST(5 AS STRING)", "5"),
+        ("string", "upper(concat('a', 1 + 1))", "A2"),
+        ("boolean", "current_timestamp() > TIMESTAMP '2020-01-01'", True),
+        ("boolean", "CURRENT_DATE > DATE '2020-01-01'", True),
         ({"type": "array", "elementType": "long", "containsNull": True}, "NULL", None),
     ],
 )
@@ -90,7 +93,7 @@ def test_existing_rows_do_not_change(tmp_path: Path) -> None:
     [
         ("long", "'a'", deltaic.SchemaMismatch),
         ("byte", "300", deltaic.InvalidPredicate),
-        ("date", "current_date()", deltaic.UnsupportedExpression),
+        ("string", "uuid()", deltaic.UnsupportedExpression),
         ("long", "id", deltaic.InvalidPredicate),
         ("long", "(", deltaic.InvalidPredicate),
     ],

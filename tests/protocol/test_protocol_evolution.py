@@ -61,7 +61,10 @@ WRITERS = [
     pytest.param(protocol(1, 7, None, ["fromTheFuture"]), metadata(), "fromTheFuture", id="unknown"),
     pytest.param(protocol(1, 8), metadata(), "8", id="writer version 8"),
     pytest.param(
-        protocol(1, 7, None, ["clustering", "domainMetadata"]), metadata(), "clustering", id="clustering"
+        protocol(1, 7, None, ["redirectWriterOnly"]),
+        metadata(),
+        "redirectWriterOnly",
+        id="not implemented",
     ),
 ]
 

@@ -157,21 +157,21 @@ def test_statistics_give_no_bounds_for_a_variant(tmp_path: Path) -> None:
     assert snapshot.scan(predicate="v IS NULL").to_arrow()["id"].to_pylist() == [2]
 
 
-@pytest.mark.parametrize("features", [PLAIN, SHREDDED, []], ids=str)
-def test_variants_are_not_written(tmp_path: Path, features: list[str]) -> None:
-    """So none is written shredded, or as a partition value.
-
-    protocol: beyond:variant.3
-    protocol (refused): beyond:variant.4, beyond:variant-shredding.2
-    """
+def test_variants_are_not_written_without_the_feature(tmp_path: Path) -> None:
+    """protocol: beyond:variant.1, supported-features.1."""
     rows = column([variant(1)])
-    table = table_of(tmp_path, V, rows, features=features)
+    table = table_of(tmp_path, V, rows, features=[])
     for data in (rows, table.snapshot().scan().to_arrow(), pa.table({"v": pa.nulls(1)})):
-        with pytest.raises(deltaic.UnsupportedFeature, match="variant"):
+        with pytest.raises(deltaic.SchemaMismatch, match="lacks the feature variantType"):
             table.append(data)
     assert table.snapshot().version == 0
-    with pytest.raises(deltaic.UnsupportedFeature, match="the column v is a variant"):
-        deltaic.Table.create(tmp_path / "new", table.snapshot().schema.to_arrow(), partition_by=["v"])
+
+
+def test_a_new_table_is_not_partitioned_by_a_variant(tmp_path: Path) -> None:
+    """protocol: beyond:variant.3."""
+    data = table_of(tmp_path, V, column([variant(1)])).snapshot().schema.to_arrow()
+    with pytest.raises(ValueError, match="variant"):
+        deltaic.Table.create(tmp_path / "new", data.append(pa.field("id", pa.int64())), partition_by=["v"])
     assert not (tmp_path / "new").exists()
 
 

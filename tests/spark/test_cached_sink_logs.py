@@ -48,7 +48,7 @@ def test_streams_unused_for_a_week_are_deleted() -> None:
     assert asked_for.exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are uselessrs to tell apart")
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no users to tell apart")
 def test_a_folder_that_another_client_else_laid_out_is_not_written_to(scratch: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (scratch / f"deltaic-logs-{os.getuid()}").symlink_to(tmp_path / "elsewhere")

@@ -70,7 +70,7 @@ def test_metadata_is_retained_except_for_what_changes_the_reading() -> None:
     }
     inner = {"type": "struct", "fields": [{**field("x", "integer"), "metadata": declared}]}
     found = struct_type(schema({**field("a", inner), "metadata": declared}))
-    kept = {"comment": "of the user", "answer": 42}
+    kept = {"comment": "of the user", "answer": 42, "__CHAR_VARCHAR_TYPE_STRING": "char(5)"}
     assert found["a"].metadata == kept
     assert found["a"].dataType["x"].metadata == kept
 

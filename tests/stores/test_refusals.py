@@ -74,12 +74,14 @@ def test_a_successful_delete_retains_its_deletion_vectors(strict: StrictStore, r
     table = deltaic.Table.create(
         store.fresh(), DATA.schema, properties=properties, storage_options=store.options
     )
-    table.append(DATA)
+    # Too many scattered rows for an inline deletion vector.
+    table.append(pa.concat_tables([DATA] * 50))
     (path,) = table.snapshot().files().to_arrow()["path"].to_pylist()
     strict.faults = [Fault("PUT", SECOND, 503, done=True), Fault("PUT", SECOND, refusal, times=FOREVER)]
     with table.transaction() as tx:
-        tx.delete_rows({path: [0]})
-    assert rows(table, store) == 1
+        tx.delete_rows({path: range(0, 100, 2)})
+    assert strict.asked("PUT", "deletion_vector") == 1
+    assert rows(table, store) == 50
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)

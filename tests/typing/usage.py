@@ -45,6 +45,8 @@ def write(place: Path, frame: pl.DataFrame, names: Sequence[str]) -> None:
     table = deltaic.Table.create(place, frame.schema, partition_by=names, if_exists="ignore")
     assert_type(table, deltaic.Table)
     assert_type(table.append(frame, commit_info={"job": 1}), deltaic.Commit)
+    assert_type(table.append(frame, dry_run=True), deltaic.DryRun)
+    assert_type(table.overwrite(frame, "a = 1", dry_run=True).features, Sequence[str])
     assert_type(table.append(table.snapshot().scan()).metrics, dict[str, int | str])
     assert_type([commit.operation for commit in table.history(limit=3)], list[str | None])
     deltaic.Table.create(place, table.snapshot().schema)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from changing import append_answer, checkpoint_answer, copied, row_of
 from peers import Call, importing, rows_answer
 from questions import COUNT, PARTITION, RANGE, SCANS, Question
 
@@ -127,7 +128,35 @@ def count(uri: str) -> int:
     return pa.RecordBatchReader.from_stream(found).read_all().column(0)[0].as_py()
 
 
+def checkpointed(uri: str) -> str:
+    """Writes a checkpoint of the newest version."""
+    import deltalake
+
+    deltalake.DeltaTable(uri).create_checkpoint()
+    return uri
+
+
+def appendable(uri: str) -> Any:
+    """Returns a copy of the table, opened, and the row to append."""
+    import deltalake
+
+    copy = copied(uri)
+    table = deltalake.DeltaTable(copy)
+    return copy, table, row_of(table.schema().to_arrow())
+
+
+def appended(state: Any) -> str:
+    """Appends a row."""
+    import deltalake
+
+    uri, table, row = state
+    deltalake.write_deltalake(table, row, mode="append")
+    return uri
+
+
 CALLS = {
+    "checkpoint": Call(checkpointed, checkpoint_answer, copied),
+    "append_row": Call(appended, append_answer, appendable),
     "open_and_list": Call(listed, listed_answer),
     "open_and_list_statistics": Call(listed, statistics_answer),
     "open_and_prune_range": pruning(RANGE),

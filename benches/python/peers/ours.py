@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from changing import append_answer, checkpoint_answer, copied, row_of
 from peers import Call, importing, rows_answer
 from questions import COUNT, PARTITION, RANGE, SCANS, Question
 
@@ -84,7 +85,33 @@ def count(uri: str) -> int:
     return deltaic.Table(uri).snapshot().scan().count()
 
 
+def checkpointed(uri: str) -> str:
+    """Writes a checkpoint of the newest version."""
+    import deltaic
+
+    assert deltaic.Table(uri).checkpoint().is_new
+    return uri
+
+
+def appendable(uri: str) -> Any:
+    """Returns a copy of the table, opened, and the row to append."""
+    import deltaic
+
+    copy = copied(uri)
+    table = deltaic.Table(copy)
+    return copy, table, row_of(table.snapshot().schema)
+
+
+def appended(state: Any) -> str:
+    """Appends a row."""
+    uri, table, row = state
+    table.append(row)
+    return uri
+
+
 CALLS = {
+    "checkpoint": Call(checkpointed, checkpoint_answer, copied),
+    "append_row": Call(appended, append_answer, appendable),
     "open_and_list": listing(),
     "open_and_list_statistics": listing(stats=True),
     "open_and_prune_range": listing(RANGE),

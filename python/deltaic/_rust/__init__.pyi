@@ -13,6 +13,7 @@ from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit
 from .commit_files import CommitFiles as CommitFiles
+from .dry_run import DryRun as DryRun
 from .maintenance import CheckpointWritten as CheckpointWritten
 from .maintenance import CleanedUp as CleanedUp
 from .maintenance import Compacted as Compacted
@@ -23,6 +24,7 @@ from .schema import Schema as Schema
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
 from .transaction import Transaction as Transaction
+from .write_task import WriteTask as WriteTask
 
 __version__: str
 """The version of the package, as in its wheel."""

@@ -1,9 +1,11 @@
 from typing import final
 
 from .arrow_table import ArrowTable
+from .dry_run import DryRun
 from .native_scan import NativeScanPlan
 from .scan import Scan
 from .schema import Schema
+from .write_task import WriteTask
 
 @final
 class Snapshot:
@@ -78,15 +80,33 @@ class Snapshot:
             InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
         """
 
-    def preview_delete(self, *, predicate: str | None) -> tuple[int | None, int, int, int, int]:
-        """Returns what deleting matching rows would do.
-
-        Returns:
-            The number of rows if the log has it; the numbers of files that are removed, get a deletion
-            vector, and are rewritten; the size of the latter in bytes.
+    def preview_change(self, *, predicate: str | None) -> DryRun:
+        """Returns what deleting or updating matching rows would do.
 
         Raises:
-            InvalidPredicate, ConstraintViolation, UnsupportedFeature, CorruptData.
+            DeltaicError: As for `Table.delete`.
+        """
+
+    def preview_rows(
+        self,
+        data: object,
+        *,
+        replaced: tuple[str | None, str] | None,
+        schema_mode: str,
+        partition_by: list[str] | None,
+        options: dict[str, object],
+    ) -> DryRun:
+        """Returns what appending rows would do, or with `replaced` what overwriting rows with them would do.
+
+        Args:
+            data: The rows, which are read.
+            replaced: The predicate and the partition mode of an overwrite; None for an append.
+            schema_mode: How the schema changes.
+            partition_by: The new partition columns, for the schema mode ``"replace"``.
+            options: As for `Table.transaction`.
+
+        Raises:
+            DeltaicError: As for `Table.append` and `Table.overwrite`.
         """
 
     def row_columns(self) -> tuple[str, str]:
@@ -94,6 +114,13 @@ class Snapshot:
 
         Raises:
             UnsupportedFeature: Row tracking is not enabled.
+        """
+
+    def write_task(self) -> WriteTask:
+        """Returns what another process needs to write files of the table.
+
+        Raises:
+            UnsupportedFeature: Files cannot be added to the table.
         """
 
     def scan(

@@ -53,7 +53,9 @@ class Table:
 
     def create(
         self,
-        schema: object,
+        schema: object | None,
+        columns: str | None,
+        types: Sequence[object],
         *,
         partition_by: list[str],
         cluster_by: list[str],
@@ -67,7 +69,9 @@ class Table:
         """Writes version 0: protocol, metadata and domains (protocol: Change Metadata, Protocol Evolution).
 
         Args:
-            schema: Anything with `__arrow_c_schema__`.
+            schema: Anything with `__arrow_c_schema__`; None for `columns`.
+            columns: The columns as JSON; a type is SQL text or an index into `types`.
+            types: Arrow types.
             partition_by: Top-level columns, outermost first.
             cluster_by: Columns, and fields of structs, named as in predicates.
             properties: The configuration, and properties that request features and a protocol.
@@ -169,20 +173,26 @@ class Table:
         """
 
     def check(
-        self, *, deep: bool = False, progress: Callable[[str, int, int], object] | None = None
+        self,
+        *,
+        deep: bool = False,
+        progress: tuple[Callable[[str, int, int], object], Callable[[], object] | None] | None = None,
     ) -> Report:
         """Checks the whole table and reports every problem; writes nothing.
 
         Args:
             deep: Whether to check the data files too.
-            progress: Called from time to time, and at the end, with `"log"` or `"files"`, the number of
-                completed steps and the total. An exception that it raises ends the check.
+            progress: Called from time to time, and after a success, with `"log"` or `"files"`, the number of
+                completed steps and the total; and a function that is called at the end. An exception that one
+                raises ends the check.
 
         Raises:
             TableNotFound, StorageError.
         """
 
-    def transaction(self, known: Snapshot, *, operation: str, options: dict[str, object]) -> Transaction:
+    def transaction(
+        self, known: Snapshot, *, operation: str, options: dict[str, object], dry_run: bool
+    ) -> Transaction:
         """Starts a transaction on a snapshot (protocol: Requirements for Writers).
 
         Args:
@@ -190,7 +200,9 @@ class Table:
             operation: The operation recorded in the log: `WRITE`, `DELETE` …
             options: The commit options: `commit_info` (the text of a JSON object or None),
                 `app_transaction` (a name and a version, or None), `max_attempts`, `deadline_ms` (milliseconds
-                from now, or None), `isolation` (a level's name or None), `row_level` and `upkeep`.
+                from now, or None), `isolation` (a level's name or None), `row_level`, `upkeep`,
+                `empty_text_is_null`, `memory` (bytes or None) and `progress` (as for `check`, or None).
+            dry_run: Whether nothing is written.
 
         Raises:
             ValueError, CorruptLog.
@@ -244,6 +256,8 @@ class Table:
         known: Snapshot,
         predicate: str | None,
         partitions: str,
+        schema_mode: str,
+        partition_by: list[str] | None,
         options: dict[str, object],
     ) -> Commit:
         """Replaces rows in one commit (protocol: Add File and Remove File).
@@ -253,6 +267,8 @@ class Table:
             known: The snapshot to start from.
             predicate: SQL; the rows to replace.
             partitions: `"static"` or `"dynamic"`.
+            schema_mode: `"keep"`, `"merge"` or `"replace"`.
+            partition_by: With `"replace"`: the new partition columns; None keeps them.
             options: As for `transaction`.
 
         Raises:
@@ -294,12 +310,20 @@ class Table:
             UnsupportedFeature, CommitConflict, CommitUnknown, CorruptData, StorageError.
         """
 
-    def append(self, data: object, *, options: dict[str, object], known: Snapshot | None = None) -> Commit:
+    def append(
+        self,
+        data: object,
+        *,
+        options: dict[str, object],
+        schema_mode: str = "keep",
+        known: Snapshot | None = None,
+    ) -> Commit:
         """Writes data files and commits them as a blind append (protocol: Add File and Remove File).
 
         Args:
             data: Anything with `__arrow_c_stream__` or `__arrow_c_array__`; a stream is read once.
             options: As for `transaction`.
+            schema_mode: `"keep"` or `"merge"`.
             known: The snapshot to start from; the newest if None.
 
         Raises:

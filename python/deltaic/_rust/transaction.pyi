@@ -3,6 +3,7 @@ from typing import final
 
 from .arrow_table import ArrowTable
 from .commit import Commit
+from .dry_run import DryRun
 from .snapshot import Snapshot
 
 @final
@@ -42,7 +43,7 @@ class Transaction:
     def read_app(self, app_id: str) -> int | None:
         """Returns the last recorded version of an application and records it as read."""
 
-    def append(self, data: object) -> int:
+    def append(self, data: object, *, schema_mode: str = "keep") -> int:
         """Writes data files, stages them and returns the number of their rows.
 
         Raises:
@@ -84,7 +85,15 @@ class Transaction:
             ValueError, ConstraintViolation, UnsupportedFeature.
         """
 
-    def overwrite(self, data: object, *, predicate: str | None, partitions: str) -> int:
+    def overwrite(
+        self,
+        data: object,
+        *,
+        predicate: str | None,
+        partitions: str,
+        schema_mode: str = "keep",
+        partition_by: list[str] | None = None,
+    ) -> int:
         """Stages the replacement of rows by those of a stream; returns the number of new rows.
 
         Raises:
@@ -119,6 +128,13 @@ class Transaction:
 
         Raises:
             CommitConflict, CommitUnknown, StorageError.
+        """
+
+    def dry_run(self) -> DryRun:
+        """Returns what a commit would do. The transaction was started with `dry_run`.
+
+        Raises:
+            ConstraintViolation, UnsupportedFeature.
         """
 
     def abandon(self) -> None:

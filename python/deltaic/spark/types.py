@@ -31,7 +31,7 @@ from pyspark.sql.types import (
 
 from deltaic.exceptions import CorruptLog, UnsupportedFeature
 
-__all__ = ["struct_type"]
+__all__ = ["LENGTHS", "struct_type"]
 
 _PRIMITIVES: dict[str, DataType] = {
     "binary": BinaryType(),
@@ -52,9 +52,10 @@ _PRIMITIVES: dict[str, DataType] = {
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
+# Declares lengths of strings: Spark pads values of char(n), also those of files whose writer did not.
+LENGTHS = "__CHAR_VARCHAR_TYPE_STRING"
 # Keys that Spark interprets: EXISTS_DEFAULT fills columns that a file lacks (here they are NULL),
-# `__CHAR_VARCHAR_TYPE_STRING` pads values, `parquet.field.id` changes column resolution. delta-spark hides
-# its own (`delta.*`) from users as well.
+# `parquet.field.id` changes column resolution. delta-spark hides its own (`delta.*`) from users as well.
 _KEYS_WITH_MEANING = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 _PREFIXES_WITH_MEANING = ("__", "delta.", "parquet.")
 
@@ -97,7 +98,8 @@ def _field(declared: object, parent: str) -> StructField:
         retained = {
             key: value
             for key, value in metadata.items()
-            if key not in _KEYS_WITH_MEANING and not key.startswith(_PREFIXES_WITH_MEANING)
+            if key == LENGTHS
+            or (key not in _KEYS_WITH_MEANING and not key.startswith(_PREFIXES_WITH_MEANING))
         }
     return StructField(name, _type(declared.get("type"), path), nullable=True, metadata=retained)
 

@@ -41,6 +41,7 @@ pub mod last_checkpoint;
 pub mod listing;
 pub mod log_tail;
 pub mod post_commit;
+pub mod progress;
 pub mod reconcile;
 pub mod segment;
 pub mod snapshot;

@@ -28,6 +28,7 @@ pub mod deletion_vector;
 pub mod error;
 pub mod expr;
 pub mod features;
+pub mod file_columns;
 pub mod iceberg_compat;
 mod if_absent;
 pub mod in_commit_timestamp;

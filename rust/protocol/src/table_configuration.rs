@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::actions::{DomainMetadata, Metadata, Protocol};
+use crate::deletion_vector::z85;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
 
@@ -80,6 +82,19 @@ impl TableConfiguration {
         let live = domains.into_iter().filter(|domain| !domain.removed);
         self.domains = Arc::new(live.map(|domain| (domain.domain.clone(), domain)).collect());
         self
+    }
+
+    /// A digest of the protocol and the metadata, which are what data files depend on.
+    ///
+    /// # Errors
+    ///
+    /// Returns `ValueError` if they cannot be serialized.
+    pub fn digest(&self) -> Result<String> {
+        let bytes = serde_json::to_vec(&(self.protocol(), self.metadata())).map_err(|error| {
+            let what = format!("the configuration of the table cannot be serialized: {error}");
+            Error::new(ErrorKind::InvalidArgument, what)
+        })?;
+        Ok(z85::encode(&Sha256::digest(bytes)))
     }
 
     /// The protocol.

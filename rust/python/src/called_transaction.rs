@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, oneshot};
 use crate::diagnostics::deliver;
 use crate::error::{CallResult, Raised};
 use crate::fault::guarded;
+use crate::progress::Reporter;
 use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -33,7 +34,7 @@ pub(crate) fn run_with_function(
     function: Py<PyAny>,
     operation: Operation,
     max_attempts: usize,
-    options: CommitOptions,
+    (options, reporter): (CommitOptions, Option<Arc<Reporter>>),
 ) -> CallResult<Option<Committed>> {
     let policy = RunPolicy {
         max_attempts,
@@ -66,8 +67,12 @@ pub(crate) fn run_with_function(
                 match work.next()? {
                     Some(Event::Done(answer)) => return raised.map_or(Ok(answer), |error| Err(error.into())),
                     Some(Event::Asked(call)) => {
-                        let transaction =
-                            Transaction::of_staged(call.staged, call.snapshot, allowed_roots.clone());
+                        let transaction = Transaction::of_staged(
+                            call.staged,
+                            call.snapshot,
+                            allowed_roots.clone(),
+                            reporter.clone(),
+                        );
                         let called = attached(|py| function.call1(py, (transaction,)).map(drop));
                         if work.is_inherited() {
                             // The lock inside may be held by a thread that does not exist in this process.
@@ -81,7 +86,12 @@ pub(crate) fn run_with_function(
                             Err(error) => raised = Some(error),
                         }
                     }
-                    None => attached(poll_python)?,
+                    None => {
+                        if let Err(interrupt) = attached(poll_python) {
+                            work.cancel();
+                            return Err(interrupt.into());
+                        }
+                    }
                 }
             }
         });

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use deltaic_log::check::{Examination, Finding as Found, Progress, Stage};
+use deltaic_log::check::{Examination, Finding as Found, Progress};
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_storage::TableLocation;
 use deltaic_table::check::{Depth, check};
 use pyo3::prelude::*;
 
 use crate::error::CallResult;
-use crate::runtime::wait_telling;
-
-/// Progress is reported at every fourth check for Ctrl-C: five times a second.
-const TOLD_EVERY: u32 = 4;
+use crate::progress::{Functions, Reporter};
+use crate::runtime::wait_reporting;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct Finding {
@@ -65,32 +63,15 @@ pub(crate) fn run(
     location: &Arc<TableLocation>,
     options: LoadOptions,
     depth: Depth,
-    progress: Option<&Py<PyAny>>,
+    progress: Option<Functions>,
 ) -> CallResult<Report> {
     let come = Arc::new(Progress::default());
     let work = {
         let (location, come) = (Arc::clone(location), Arc::clone(&come));
         async move { check(&location, options, depth, &come).await }
     };
-    let tell = |py: Python<'_>| -> PyResult<()> {
-        let Some(progress) = progress else { return Ok(()) };
-        let (stage, done, total) = come.now();
-        let stage = match stage {
-            Stage::Log => "log",
-            Stage::Files => "files",
-        };
-        progress.call1(py, (stage, done, total)).map(|_| ())
-    };
-    let mut looks = 0u32;
-    let examination = wait_telling(py, work, |py| {
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(TOLD_EVERY) {
-            tell(py)?;
-        }
-        Ok(())
-    })?;
-    // The final progress is always reported, even if the check was fast.
-    tell(py)?;
+    let reporter = progress.map(|function| Reporter::new(function, &come));
+    let examination = wait_reporting(py, reporter.as_ref(), work)?;
     report(py, location.uri(), examination)
 }
 

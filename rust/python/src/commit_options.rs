@@ -1,12 +1,16 @@
 //! The commit options of every write operation, converted at the boundary.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use deltaic_log::post_commit::PostCommitPolicy;
-use deltaic_log::transaction::{IsolationLevel, UserInfo};
+use deltaic_log::transaction::{EmptyPartitionText, IsolationLevel, UserInfo};
 use deltaic_protocol::Result;
 use deltaic_storage::clock::Deadline;
+use deltaic_storage::memory_budget::MemoryBudget;
 use pyo3::prelude::*;
+
+use crate::progress::{Functions, Reporter};
 
 /// A mapping from option names to values, validated by Python.
 #[derive(FromPyObject)]
@@ -19,13 +23,20 @@ pub(crate) struct CommitOptions {
     isolation: Option<String>,
     row_level: bool,
     upkeep: bool,
+    empty_text_is_null: bool,
+    memory: Option<usize>,
+    /// The functions that get the progress.
+    progress: Option<Functions>,
 }
 
 impl CommitOptions {
-    pub(crate) fn parse(self) -> Result<deltaic_log::transaction::CommitOptions> {
+    /// Returns the options, and who gets the progress.
+    pub(crate) fn parse(self) -> Result<(deltaic_log::transaction::CommitOptions, Option<Reporter>)> {
+        let progress = Arc::default();
+        let reporter = self.progress.map(|function| Reporter::new(function, &progress));
         let isolation = self.isolation.as_deref().map(IsolationLevel::parse);
         let after = |millis| Deadline::after(Duration::from_millis(millis));
-        Ok(deltaic_log::transaction::CommitOptions {
+        let options = deltaic_log::transaction::CommitOptions {
             user: UserInfo::parse(self.commit_info.as_deref())?,
             app_transaction: self.app_transaction,
             max_attempts: self.max_attempts,
@@ -36,6 +47,13 @@ impl CommitOptions {
                 true => PostCommitPolicy::default(),
                 false => PostCommitPolicy::none(),
             },
-        })
+            empty_partition_text: match self.empty_text_is_null {
+                true => EmptyPartitionText::Null,
+                false => EmptyPartitionText::Error,
+            },
+            memory: self.memory.map_or_else(MemoryBudget::default, MemoryBudget::of),
+            progress,
+        };
+        Ok((options, reporter))
     }
 }

@@ -13,11 +13,15 @@ mod commit;
 mod commit_files;
 mod commit_options;
 mod diagnostics;
+mod dry_run;
 mod error;
+#[cfg(feature = "provoke")]
+mod expression;
 mod fault;
 mod maintenance;
 mod native_scan;
 mod predicate;
+mod progress;
 #[cfg(feature = "provoke")]
 mod provoke;
 mod runtime;
@@ -29,6 +33,7 @@ mod table;
 mod transaction;
 #[cfg(feature = "witness")]
 mod witness;
+mod write_task;
 
 use pyo3::prelude::*;
 
@@ -50,6 +55,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
+    module.add_class::<dry_run::DryRun>()?;
     module.add_class::<native_scan::NativeScanPlan>()?;
     module.add_class::<commit_files::CommitFiles>()?;
     module.add_class::<scan::Scan>()?;
@@ -61,6 +67,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<maintenance::CheckpointWritten>()?;
     module.add_class::<maintenance::CleanedUp>()?;
     module.add_class::<maintenance::Compacted>()?;
+    module.add_class::<write_task::WriteTask>()?;
     #[cfg(feature = "witness")]
     {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
@@ -69,6 +76,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(diagnostics::set_log_level, module)?)?;
     #[cfg(feature = "provoke")]
     {
+        module.add_function(wrap_pyfunction!(expression::evaluate_expression, module)?)?;
         module.add_function(wrap_pyfunction!(provoke::panics, module)?)?;
         module.add_function(wrap_pyfunction!(provoke::provoke, module)?)?;
     }

@@ -4,6 +4,7 @@
 //! interpreter, and checks for Ctrl-C. So every wait can be interrupted, including one for work that never yields.
 
 use std::future::Future;
+use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -20,6 +21,7 @@ use tokio::task::AbortHandle;
 use crate::diagnostics::deliver;
 use crate::error::{CallResult, Raised, broken};
 use crate::fault::guarded;
+use crate::progress::Reporter;
 
 /// The runtime of the first process that requested one, with those of its children nested in it.
 static FIRST: OnceLock<PerProcess> = OnceLock::new();
@@ -33,9 +35,15 @@ struct PerProcess {
     in_a_child: OnceLock<Box<PerProcess>>,
 }
 
+/// The number of threads for requests to local disks and for computations, unless the machine has more cores. None of
+/// them waits for another, except for a few seconds after an interrupt.
+const BLOCKING_THREADS: usize = 32;
+
 impl PerProcess {
     fn try_new(process: u32) -> CallResult<Self> {
         let mut builder = Builder::new_multi_thread();
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        builder.max_blocking_threads(BLOCKING_THREADS.max(cores));
         let runtime = builder.enable_all().thread_name("deltaic").build();
         Ok(Self {
             process,
@@ -55,6 +63,9 @@ pub(crate) fn of_a_parent() -> Raised {
 
 /// The interval of checks for Ctrl-C during a wait.
 pub(crate) const SIGNALS: Duration = Duration::from_millis(50);
+
+/// The time that a cancelled call waits until its work has ended. Work that does not yield takes longer.
+const CANCELLED: Duration = Duration::from_millis(500);
 
 /// Returns the runtime of this process; creates it on first use.
 pub(crate) fn runtime() -> CallResult<&'static Runtime> {
@@ -127,6 +138,15 @@ impl<T: Send + 'static, Q: Send + 'static> Work<T, Q> {
         }
     }
 
+    /// Cancels the work and waits a short time until it has deleted the files that it has written: the process may end
+    /// after this.
+    pub(crate) fn cancel(self) {
+        self.task.abort();
+        if !self.is_inherited() {
+            while let Some(Ok(_)) = self.events.as_ref().map(|events| events.recv_timeout(CANCELLED)) {}
+        }
+    }
+
     /// Lets the work finish on its own, until no event arrives for the grace period.
     pub(crate) fn leave(self, grace: Duration) {
         let Ok(runtime) = runtime() else { return };
@@ -162,16 +182,12 @@ where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
-    wait_telling(py, future, |_| Ok(()))
+    wait_reporting(py, None, future)
 }
 
-/// Like [`wait`], but calls `tell` periodically until the result is available. An exception that it raises ends the
-/// wait and cancels the future.
-pub(crate) fn wait_telling<T, F>(
-    py: Python<'_>,
-    future: F,
-    mut tell: impl FnMut(Python<'_>) -> PyResult<()> + Send,
-) -> CallResult<T>
+/// Like [`wait`], but reports the progress periodically, and when the result is available. An exception that the
+/// function raises ends the wait and cancels the future.
+pub(crate) fn wait_reporting<T, F>(py: Python<'_>, reporter: Option<&Reporter>, future: F) -> CallResult<T>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
@@ -183,14 +199,19 @@ where
                 if let Some(Event::Done(answer)) = work.next()? {
                     return Ok(answer);
                 }
-                attached(|py| {
-                    tell(py)?;
-                    poll_python(py)
-                })?;
+                let looked = reporter.map_or(Ok(()), Reporter::report_if_due);
+                if let Err(interrupt) = looked.and_then(|()| attached(poll_python)) {
+                    work.cancel();
+                    return Err(interrupt.into());
+                }
             }
         });
         deliver(py);
-        waited?.map_err(Raised::from)
+        let has_succeeded = matches!(waited, Ok(Ok(_)));
+        let ended = reporter.map_or(Ok(()), |reporter| reporter.end(py, has_succeeded));
+        let answer = waited??;
+        ended?;
+        Ok(answer)
     })
 }
 

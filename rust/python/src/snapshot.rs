@@ -7,10 +7,13 @@ use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
-use deltaic_table::transaction::preview_delete;
+use deltaic_table::transaction::{Replaced, SchemaMode, preview_change, preview_rows};
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
+use crate::capsule::BatchesIn;
+use crate::commit_options::CommitOptions;
+use crate::dry_run::DryRun;
 use crate::error::{CallResult, broken};
 use crate::fault::guarded;
 use crate::native_scan::NativeScanPlan;
@@ -18,9 +21,8 @@ use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::scan::Scan;
 use crate::schema::Schema;
-
-/// Deleted rows; files that are removed, get a deletion vector, or are rewritten; bytes of the latter.
-type DeleteSummary = (Option<u64>, usize, usize, usize, i64);
+use crate::source::wait_reading;
+use crate::write_task::WriteTask;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Snapshot {
@@ -150,20 +152,41 @@ impl Snapshot {
         .map(NativeScanPlan)
     }
 
+    /// What a delete or an update would do.
     #[pyo3(signature = (*, predicate))]
-    fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DeleteSummary> {
+    fn preview_change(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         let allowed_roots = self.allowed_roots.clone();
-        let summary = wait(py, async move {
-            preview_delete(&snapshot, predicate.as_ref(), &allowed_roots).await
+        let found = wait(py, async move {
+            preview_change(&snapshot, predicate.as_ref(), &allowed_roots).await
         })?;
-        Ok((
-            summary.rows,
-            summary.removed_files,
-            summary.changed_files,
-            summary.rewritten_files,
-            summary.rewritten_bytes,
-        ))
+        Ok(found.into())
+    }
+
+    /// What an append would do; with `replaced`, the predicate and the partition mode, what an overwrite would do.
+    #[pyo3(signature = (data, *, replaced, schema_mode, partition_by, options))]
+    fn preview_rows(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        replaced: Option<(Option<String>, String)>,
+        schema_mode: &str,
+        partition_by: Option<Vec<String>>,
+        options: CommitOptions,
+    ) -> CallResult<DryRun> {
+        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
+        let replaced = match replaced {
+            Some((predicate, partitions)) => {
+                let replaced = Replaced::try_new(parsed(predicate.as_deref())?, &partitions)?;
+                Some((replaced, self.allowed_roots.clone()))
+            }
+            None => None,
+        };
+        let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
+        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            preview_rows(&snapshot, rows, schema_mode, replaced, options).await
+        })?;
+        Ok(found.into())
     }
 
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.
@@ -199,6 +222,11 @@ impl Snapshot {
             allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))
+    }
+
+    fn write_task(&self) -> CallResult<WriteTask> {
+        let task = deltaic_table::write::WriteTask::try_new(&self.snapshot, &self.allowed_roots);
+        Ok(WriteTask(task?))
     }
 }
 

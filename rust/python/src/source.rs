@@ -4,18 +4,22 @@
 //! thread. The work that consumes the rows runs on the runtime's threads and sends requests.
 
 use std::future::Future;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::Result;
+use deltaic_table::write::RowStream;
+use futures::stream;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::diagnostics::deliver;
-use crate::error::{CallResult, Raised};
+use crate::error::CallResult;
 use crate::fault::guarded;
+use crate::progress::Reporter;
 use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
 
 /// The time that interrupted work may take to delete the files it has written.
@@ -23,36 +27,32 @@ const GRACE: Duration = Duration::from_secs(5);
 
 type NextBatch = Option<std::result::Result<RecordBatch, ArrowError>>;
 
-/// A reader that requests its rows from the waiting thread.
-struct Asking<T> {
+/// Rows that are requested from the waiting thread.
+fn rows_of_caller<T: Send + 'static>(
     schema: SchemaRef,
     asks: SyncSender<Event<T, ()>>,
-    given: Receiver<NextBatch>,
-}
-
-impl<T> Iterator for Asking<T> {
-    type Item = std::result::Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let asked = self.asks.send(Event::Asked(()));
-        let given = asked.ok().and_then(|()| self.given.recv().ok());
+    given: UnboundedReceiver<NextBatch>,
+) -> RowStream {
+    let next = |(asks, mut given): (SyncSender<Event<T, ()>>, UnboundedReceiver<NextBatch>)| async move {
+        let next = match asks.send(Event::Asked(())) {
+            Ok(()) => given.recv().await,
+            Err(_) => None,
+        };
         // An interrupted source must not look like the end of the rows.
-        given.unwrap_or_else(|| Some(Err(ArrowError::ExternalError("it was interrupted".into()))))
-    }
+        let interrupted = || Some(Err(ArrowError::ExternalError("it was interrupted".into())));
+        next.unwrap_or_else(interrupted)
+            .map(|batch| (batch, (asks, given)))
+    };
+    RowStream::new(schema, stream::unfold((asks, given), next))
 }
 
-impl<T> RecordBatchReader for Asking<T> {
-    fn schema(&self) -> SchemaRef {
-        SchemaRef::clone(&self.schema)
-    }
-}
-
-/// Detaches from the interpreter and waits for work that reads rows. Ctrl-C ends the wait. Work that is still reading
-/// gets an error as its next batch, so that it can delete the files it has written.
+/// Detaches from the interpreter and waits for work that reads rows. Ctrl-C ends the wait, as does an exception of the
+/// function that gets the progress. Work that is still reading gets an error as its next batch, so that it can delete the files it has written.
 pub(crate) fn wait_reading<T, F>(
     py: Python<'_>,
+    reporter: Option<&Reporter>,
     mut rows: Box<dyn RecordBatchReader + Send>,
-    work: impl FnOnce(Box<dyn RecordBatchReader + Send>) -> F + Send,
+    work: impl FnOnce(RowStream) -> F + Send,
 ) -> CallResult<T>
 where
     T: Send + 'static,
@@ -60,9 +60,9 @@ where
 {
     guarded(|| {
         let waited = py.detach(move || -> CallResult<Result<T>> {
-            let (give, given) = channel();
+            let (give, given) = unbounded_channel();
             let schema = rows.schema();
-            let work = Work::begin(|asks| work(Box::new(Asking { schema, asks, given })))?;
+            let work = Work::begin(|asks| work(rows_of_caller(schema, asks, given)))?;
             let mut at_its_rows = true;
             loop {
                 let looked = match work.next()? {
@@ -70,6 +70,7 @@ where
                     Some(Event::Asked(())) => next_of(&mut *rows, &give, &mut at_its_rows, &work),
                     None => attached(poll_python),
                 };
+                let looked = looked.and_then(|()| reporter.map_or(Ok(()), Reporter::report_if_due));
                 if work.is_inherited() {
                     // The lock inside may be held by a thread that does not exist in this process.
                     std::mem::forget(give);
@@ -79,19 +80,25 @@ where
                     drop(give);
                     if at_its_rows {
                         work.leave(GRACE);
+                    } else {
+                        work.cancel();
                     }
                     return Err(interrupt.into());
                 }
             }
         });
         deliver(py);
-        waited?.map_err(Raised::from)
+        let has_succeeded = matches!(waited, Ok(Ok(_)));
+        let ended = reporter.map_or(Ok(()), |reporter| reporter.end(py, has_succeeded));
+        let answer = waited??;
+        ended?;
+        Ok(answer)
     })
 }
 
 fn next_of<T: Send + 'static>(
     rows: &mut dyn RecordBatchReader,
-    give: &Sender<NextBatch>,
+    give: &UnboundedSender<NextBatch>,
     at_its_rows: &mut bool,
     work: &Work<T, ()>,
 ) -> PyResult<()> {

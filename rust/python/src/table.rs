@@ -7,14 +7,14 @@ use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, create};
-use deltaic_protocol::change::changes_from_json;
+use deltaic_protocol::change::{changes_from_json, columns_from_json};
 use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::transaction::{Replaced, append_stream, delete, overwrite_stream, update};
+use deltaic_table::transaction::{Replaced, SchemaMode, append_stream, delete, overwrite_stream, update};
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -28,7 +28,8 @@ use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
 use crate::predicate::{assignments, parsed};
-use crate::runtime::wait;
+use crate::progress::Functions;
+use crate::runtime::{wait, wait_reporting};
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
 use crate::transaction::Transaction;
@@ -82,7 +83,7 @@ impl Table {
         wait(py, async move { deltaic_log::committer::probe(&location).await })
     }
 
-    #[pyo3(signature = (schema, *, partition_by, cluster_by, properties, name, description, constraints, if_exists,
+    #[pyo3(signature = (schema, columns, types, *, partition_by, cluster_by, properties, name, description, constraints, if_exists,
         options))]
     #[expect(
         clippy::too_many_arguments,
@@ -91,7 +92,9 @@ impl Table {
     fn create(
         &self,
         py: Python<'_>,
-        schema: SchemaIn,
+        schema: Option<SchemaIn>,
+        columns: Option<&str>,
+        types: Vec<FieldIn>,
         partition_by: Vec<String>,
         cluster_by: Vec<String>,
         properties: BTreeMap<String, String>,
@@ -102,8 +105,12 @@ impl Table {
         options: CommitOptions,
     ) -> CallResult<Option<Commit>> {
         let table = guarded(|| {
+            let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(NewTable {
-                schema: schema_from_arrow(&schema.0)?,
+                schema: match &schema {
+                    Some(schema) => schema_from_arrow(&schema.0)?,
+                    None => columns_from_json(columns.unwrap_or_default(), &types)?,
+                },
                 partition_columns: partition_by,
                 cluster_by: columns_named(&cluster_by)?,
                 properties,
@@ -113,9 +120,11 @@ impl Table {
                 if_exists: IfExists::parse(if_exists)?,
             })
         })?;
-        let options = options.parse()?;
+        let (options, reporter) = options.parse()?;
         let location = Arc::clone(&self.location);
-        let made = wait(py, async move { create(&location, table, &options).await })?;
+        let made = wait_reporting(py, reporter.as_ref(), async move {
+            create(&location, table, &options).await
+        })?;
         Ok(made.map(Commit::from))
     }
 
@@ -216,9 +225,9 @@ impl Table {
     }
 
     #[pyo3(signature = (*, deep=false, progress=None))]
-    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Py<PyAny>>) -> CallResult<Report> {
+    fn check(&self, py: Python<'_>, deep: bool, progress: Option<Functions>) -> CallResult<Report> {
         let depth = if deep { Depth::Data } else { Depth::Log };
-        check::run(py, &self.location, self.options, depth, progress.as_ref())
+        check::run(py, &self.location, self.options, depth, progress)
     }
 
     fn checkpoint(&self, py: Python<'_>) -> CallResult<CheckpointWritten> {
@@ -235,7 +244,7 @@ impl Table {
         maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
-    #[pyo3(signature = (known, *, operation, options))]
+    #[pyo3(signature = (known, *, operation, options, dry_run))]
     #[expect(
         clippy::unused_self,
         reason = "a verb of a table, whose newest snapshot its face keeps"
@@ -245,8 +254,9 @@ impl Table {
         known: PyRef<'_, Snapshot>,
         operation: &str,
         options: CommitOptions,
+        dry_run: bool,
     ) -> CallResult<Transaction> {
-        guarded(|| Ok(Transaction::try_new(&known, operation, options)?))
+        guarded(|| Ok(Transaction::try_new(&known, operation, options, dry_run)?))
     }
 
     #[expect(
@@ -264,7 +274,9 @@ impl Table {
         options: CommitOptions,
     ) -> CallResult<Option<Commit>> {
         let operation = guarded(|| Ok(deltaic_table::transaction::operation(operation)?))?;
-        let committed = run_with_function(py, &known, function, operation, max_runs, options.parse()?)?;
+        let (options, reporter) = options.parse()?;
+        let reporter = reporter.map(Arc::new);
+        let committed = run_with_function(py, &known, function, operation, max_runs, (options, reporter))?;
         Ok(committed.map(Commit::from))
     }
 
@@ -278,19 +290,23 @@ impl Table {
         known: PyRef<'_, Snapshot>,
     ) -> CallResult<Commit> {
         let snapshot = known.snapshot.clone();
-        let options = options.parse()?;
+        let (options, reporter) = options.parse()?;
         let allowed_roots = self.allowed_roots.clone();
         let changes = guarded(|| {
             let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(changes_from_json(changes, &types)?)
         })?;
-        let committed = wait(py, async move {
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
             alter(&snapshot, &changes, &options, allowed_roots).await
         })?;
         Ok(committed.into())
     }
 
-    #[pyo3(signature = (data, *, known, predicate, partitions, options))]
+    #[pyo3(signature = (data, *, known, predicate, partitions, schema_mode, partition_by, options))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
     fn overwrite(
         &self,
         py: Python<'_>,
@@ -298,13 +314,16 @@ impl Table {
         known: &Snapshot,
         predicate: Option<&str>,
         partitions: &str,
+        schema_mode: &str,
+        partition_by: Option<Vec<String>>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
+        let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
         let allowed_roots = self.allowed_roots.clone();
-        let committed = wait_reading(py, data.0, |rows| async move {
-            overwrite_stream(&snapshot, rows, replaced, options, allowed_roots).await
+        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            overwrite_stream(&snapshot, rows, replaced, schema_mode, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }
@@ -317,9 +336,9 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
-        let committed = wait(py, async move {
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
             delete(&snapshot, predicate, options, allowed_roots).await
         })?;
         Ok(committed.into())
@@ -334,32 +353,34 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, options) = (known.snapshot.clone(), options.parse()?);
+        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let (values, predicate) = (assignments(values)?, parsed(predicate)?);
         let allowed_roots = self.allowed_roots.clone();
-        let committed = wait(py, async move {
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
             update(&snapshot, values, predicate, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }
 
-    #[pyo3(signature = (data, *, options, known=None))]
+    #[pyo3(signature = (data, *, options, schema_mode="keep", known=None))]
     fn append(
         &self,
         py: Python<'_>,
         data: BatchesIn,
         options: CommitOptions,
+        schema_mode: &str,
         known: Option<PyRef<'_, Snapshot>>,
     ) -> CallResult<Commit> {
+        let schema_mode = SchemaMode::parse(schema_mode, None)?;
         let known = known.map(|known| known.snapshot.clone());
-        let options = options.parse()?;
+        let (options, reporter) = options.parse()?;
         let (location, load) = (Arc::clone(&self.location), self.options);
-        let committed = wait_reading(py, data.0, |rows| async move {
+        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
             let snapshot = match known {
                 Some(known) => known,
                 None => deltaic_log::Snapshot::load(location, None, load).await?,
             };
-            append_stream(&snapshot, rows, options).await
+            append_stream(&snapshot, rows, schema_mode, options).await
         })?;
         Ok(committed.into())
     }

@@ -7,7 +7,7 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_log::transaction::OwnerProcess;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::{GivenFile, Replaced, TableTransaction, operation};
+use deltaic_table::transaction::{GivenFile, Replaced, SchemaMode, TableTransaction, operation};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -15,10 +15,12 @@ use crate::arrow_table::ArrowTable;
 use crate::capsule::{BatchesIn, FieldIn};
 use crate::commit::Commit;
 use crate::commit_options::CommitOptions;
+use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::predicate::{assignments, parsed};
-use crate::runtime::wait;
+use crate::progress::Reporter;
+use crate::runtime::{wait, wait_reporting};
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
 
@@ -28,17 +30,28 @@ pub(crate) struct Transaction {
     staged: Arc<Mutex<TableTransaction>>,
     snapshot: deltaic_log::Snapshot,
     allowed_roots: Vec<String>,
+    reporter: Option<Arc<Reporter>>,
 }
 
 impl Transaction {
-    pub(crate) fn try_new(known: &Snapshot, name: &str, options: CommitOptions) -> Result<Self> {
-        let snapshot = known.snapshot.clone();
-        let staged = TableTransaction::try_new(snapshot.clone(), operation(name)?, options.parse()?)?;
+    pub(crate) fn try_new(
+        known: &Snapshot,
+        name: &str,
+        options: CommitOptions,
+        dry_run: bool,
+    ) -> Result<Self> {
+        let snapshot = match dry_run {
+            true => known.snapshot.without_writes(),
+            false => known.snapshot.clone(),
+        };
+        let (options, reporter) = options.parse()?;
+        let staged = TableTransaction::try_new(snapshot.clone(), operation(name)?, options)?;
         Ok(Self {
             owner: OwnerProcess::current(),
             staged: Arc::new(Mutex::new(staged)),
             snapshot,
             allowed_roots: known.allowed_roots.clone(),
+            reporter: reporter.map(Arc::new),
         })
     }
 
@@ -47,12 +60,14 @@ impl Transaction {
         staged: Arc<Mutex<TableTransaction>>,
         snapshot: deltaic_log::Snapshot,
         allowed_roots: Vec<String>,
+        reporter: Option<Arc<Reporter>>,
     ) -> Self {
         Self {
             owner: OwnerProcess::current(),
             staged,
             snapshot,
             allowed_roots,
+            reporter,
         }
     }
 
@@ -120,27 +135,33 @@ impl Transaction {
         wait(py, async move { Ok(staged.lock().await.read_app(&app_id)) })
     }
 
-    fn append(&self, py: Python<'_>, data: BatchesIn) -> CallResult<u64> {
-        let staged = self.own()?;
-        wait_reading(py, data.0, |rows| async move {
-            staged.lock().await.append(rows).await
+    #[pyo3(signature = (data, *, schema_mode="keep"))]
+    fn append(&self, py: Python<'_>, data: BatchesIn, schema_mode: &str) -> CallResult<u64> {
+        let (staged, schema_mode) = (self.own()?, SchemaMode::parse(schema_mode, None)?);
+        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
+            staged.lock().await.append(rows, &schema_mode).await
         })
     }
 
-    #[pyo3(signature = (data, *, predicate, partitions))]
+    #[pyo3(signature = (data, *, predicate, partitions, schema_mode="keep", partition_by=None))]
     fn overwrite(
         &self,
         py: Python<'_>,
         data: BatchesIn,
         predicate: Option<&str>,
         partitions: &str,
+        schema_mode: &str,
+        partition_by: Option<Vec<String>>,
     ) -> CallResult<u64> {
         let staged = self.own()?;
+        let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
         let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
         let allowed_roots = self.allowed_roots.clone();
-        wait_reading(py, data.0, |rows| async move {
+        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
             let mut staged = staged.lock().await;
-            staged.overwrite(rows, &replaced, &allowed_roots).await
+            staged
+                .overwrite(rows, &replaced, &schema_mode, &allowed_roots)
+                .await
         })
     }
 
@@ -174,7 +195,7 @@ impl Transaction {
     fn delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<Option<u64>> {
         let (staged, predicate) = (self.own()?, parsed(predicate)?);
         let allowed_roots = self.allowed_roots.clone();
-        wait(py, async move {
+        wait_reporting(py, self.reporter.as_deref(), async move {
             let mut staged = staged.lock().await;
             Ok(staged.delete(predicate.as_ref(), &allowed_roots).await?.rows)
         })
@@ -189,7 +210,7 @@ impl Transaction {
     ) -> CallResult<Option<u64>> {
         let (staged, values) = (self.own()?, assignments(values)?);
         let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
-        wait(py, async move {
+        wait_reporting(py, self.reporter.as_deref(), async move {
             let mut staged = staged.lock().await;
             let updated = staged.update(&values, predicate.as_ref(), &allowed_roots).await?;
             Ok(updated.rows)
@@ -205,6 +226,12 @@ impl Transaction {
         let staged = self.own()?;
         let committed = wait(py, async move { staged.lock().await.commit().await })?;
         Ok(committed.map(Commit::from))
+    }
+
+    fn dry_run(&self, py: Python<'_>) -> CallResult<DryRun> {
+        let staged = self.own()?;
+        let found = wait(py, async move { staged.lock().await.preview() })?;
+        Ok(found.into())
     }
 
     fn abandon(&self, py: Python<'_>) -> CallResult<()> {

@@ -23,10 +23,21 @@ where
     // Collected first: a lazy iterator inside the stream would tie its borrows to the future.
     let tasks: Vec<F> = tasks.into_iter().collect();
     futures::stream::iter(tasks)
-        .map(|task| Running(tokio::spawn(unbroken(task))))
+        .map(start)
         .buffered(in_flight.max(1))
         .try_collect()
         .await
+}
+
+/// Starts a future on the runtime's threads, and returns its result; dropping the returned future aborts it.
+///
+/// Must be called inside a runtime.
+pub fn start<T, F>(task: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>> + Send + 'static,
+{
+    Running(tokio::spawn(unbroken(task)))
 }
 
 /// Runs a computation on a blocking thread of the runtime; a panic is returned as an error.

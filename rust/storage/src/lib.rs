@@ -12,11 +12,14 @@
 //! # Ok::<(), deltaic_protocol::Error>(())
 //! ```
 
+pub mod cancelled_files;
 pub mod clock;
 pub mod fault;
 mod in_parallel;
 pub mod links;
+mod local_read;
 pub mod location;
+pub mod memory_budget;
 pub mod new_file;
 pub mod offset_index;
 mod page_headers;
@@ -24,10 +27,12 @@ mod parquet_file;
 mod refused;
 mod schema_depth;
 mod store_error;
+pub mod temporary_file;
 mod thrift;
 mod whole_body;
 
-pub use in_parallel::{compute, in_parallel};
+pub use in_parallel::{compute, in_parallel, start};
+pub use local_read::pieces_of;
 pub use location::TableLocation;
 pub use page_headers::{PageClaims, Pages};
 pub use parquet_file::ParquetFile;

@@ -17,6 +17,7 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
+use crate::local_read::bytes_of;
 use crate::schema_depth::ensure_shallow;
 use crate::whole_body::ensure_whole;
 
@@ -157,7 +158,7 @@ impl ParquetFile {
         let options = GetOptions::new()
             .with_range(Some(GetRange::Bounded(range)))
             .with_if_match(tag);
-        let bytes = self.store.get_opts(&self.path, options).await?.bytes().await?;
+        let bytes = bytes_of(self.store.get_opts(&self.path, options).await?).await?;
         ensure_whole(&bytes, expected, &self.path)?;
         Ok(bytes)
     }

@@ -6,6 +6,8 @@ use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, Result};
 
+use crate::local_read::bytes_of;
+
 /// Reads a whole file.
 pub async fn read_file(store: &dyn ObjectStore, path: &Path) -> Result<Bytes> {
     let got = store.get(path).await?;
@@ -18,7 +20,8 @@ pub async fn read_file(store: &dyn ObjectStore, path: &Path) -> Result<Bytes> {
 /// Reads a range that lies within the file.
 pub async fn read_range(store: &dyn ObjectStore, path: &Path, range: Range<u64>) -> Result<Bytes> {
     let expected = range.end.saturating_sub(range.start);
-    let bytes = store.get_range(path, range).await?;
+    let options = GetOptions::new().with_range(Some(GetRange::Bounded(range)));
+    let bytes = bytes_of(store.get_opts(path, options).await?).await?;
     ensure_whole(&bytes, expected, path)?;
     Ok(bytes)
 }

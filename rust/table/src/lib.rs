@@ -19,7 +19,7 @@
 //! use deltaic_storage::TableLocation;
 //! use deltaic_table::read::stream_scan;
 //! use deltaic_table::scan::{Scan, ScanOptions};
-//! use deltaic_table::transaction::append_stream;
+//! use deltaic_table::transaction::{SchemaMode, append_stream};
 //! use futures::TryStreamExt;
 //!
 //! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
@@ -32,7 +32,7 @@
 //!
 //! let snapshot = Snapshot::load(location, None, LoadOptions::default()).await?;
 //! let batches = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
-//! append_stream(&snapshot, Box::new(batches), options).await?;
+//! append_stream(&snapshot, Box::new(batches), SchemaMode::Keep, options).await?;
 //!
 //! let scan = Scan::try_new(
 //!     snapshot.refresh().await?,

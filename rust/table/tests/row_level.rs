@@ -21,12 +21,22 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 
-/// Rows of each file.
+/// Rows of each file. Each is at `POSITIONS` positions of the file, so that the vector of one is inline and that of
+/// several is in a file.
 const ROWS: u64 = 12;
+const POSITIONS: u64 = 10;
 const FILES: [&str; 2] = ["a.parquet", "b%20c.parquet"];
 
 /// Rows by file.
 type Rows = BTreeMap<String, BTreeSet<u64>>;
+
+/// The positions of rows in their file.
+fn positions<'a>(rows: impl IntoIterator<Item = &'a u64>) -> Vec<u64> {
+    let positions = rows
+        .into_iter()
+        .flat_map(|row| (0..POSITIONS).map(move |turn| turn * ROWS + row));
+    positions.collect()
+}
 
 /// A table whose files have no deleted rows, or already have a deletion vector.
 async fn made(vector: Option<&Descriptor>) -> Result<TableBuilder> {
@@ -36,7 +46,7 @@ async fn made(vector: Option<&Descriptor>) -> Result<TableBuilder> {
     table.commit(first).await?;
     let adds = FILES.map(|path| {
         let mut add = json!({"path": path, "partitionValues": {}, "size": 1, "modificationTime": 0,
-            "dataChange": true, "stats": format!(r#"{{"numRecords":{ROWS}}}"#), "tags": {"k": "v"}});
+            "dataChange": true, "stats": format!(r#"{{"numRecords":{}}}"#, ROWS * POSITIONS), "tags": {"k": "v"}});
         if let Some(vector) = vector {
             add["deletionVector"] = json!(vector);
         }
@@ -53,11 +63,10 @@ async fn open(table: &TableBuilder) -> Result<Snapshot> {
 async fn delete(snapshot: &Snapshot, rows: &Rows) -> Result<(TableTransaction, u64)> {
     let mut transaction =
         TableTransaction::try_new(snapshot.clone(), Operation::Write, CommitOptions::default())?;
-    let rows = rows
-        .iter()
-        .map(|(path, rows)| (path.clone(), rows.iter().copied().collect()));
+    let rows = rows.iter().map(|(path, rows)| (path.clone(), positions(rows)));
     let deleted = transaction.delete_rows(rows.collect()).await?;
-    Ok((transaction, deleted))
+    assert_eq!(deleted % POSITIONS, 0);
+    Ok((transaction, deleted / POSITIONS))
 }
 
 fn rows_of(path: &str, rows: &[u64]) -> Rows {
@@ -84,10 +93,10 @@ async fn deleted(table: &TableBuilder) -> Result<Rows> {
             descriptor,
         }];
         let read = read_vectors(&table.location(), wanted).await?;
-        found.insert(
-            path.to_owned(),
-            read.iter().flat_map(|bitmap| bitmap.iter()).collect(),
-        );
+        let deleted: Vec<u64> = read.iter().flat_map(|bitmap| bitmap.iter()).collect();
+        let rows: BTreeSet<u64> = deleted.iter().map(|position| position % ROWS).collect();
+        assert_eq!(deleted.len(), positions(&rows).len());
+        found.insert(path.to_owned(), rows);
     }
     Ok(found)
 }
@@ -131,14 +140,15 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), TestCaseError> {
     let failed = |error: deltaic_protocol::Error| TestCaseError::fail(error.to_string());
     // The files share one inline vector, if any: row 0 is deleted beforehand.
-    let base = Bitmap::from_positions(with_vectors.then_some(0)).map_err(failed)?;
+    let base_rows: BTreeSet<u64> = with_vectors.then_some(0).into_iter().collect();
+    let base = Bitmap::from_positions(positions(&base_rows)).map_err(failed)?;
     let bytes = base.encode().map_err(failed)?;
     let vector = Descriptor {
         storage_type: "i".to_owned(),
         path_or_inline_dv: z85::encode(&bytes),
         offset: None,
         size_in_bytes: i32::try_from(bytes.len()).unwrap_or(0),
-        cardinality: 1,
+        cardinality: base.len() as i64,
     };
     let table = made(with_vectors.then_some(&vector)).await.map_err(failed)?;
     let snapshot = open(&table).await.map_err(failed)?;
@@ -148,7 +158,7 @@ async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), Te
     }
     let before: Rows = FILES
         .iter()
-        .map(|path| ((*path).to_owned(), base.iter().collect()))
+        .map(|path| ((*path).to_owned(), base_rows.clone()))
         .collect();
     let mut acknowledged = before.clone();
     for ((mut transaction, counted), rows) in staged.into_iter().zip(wanted) {
@@ -181,7 +191,7 @@ async fn hold(wanted: &[Rows], with_vectors: bool) -> std::result::Result<(), Te
     for add in whole_adds(&snapshot, None).await.map_err(failed)? {
         let cardinality = add.deletion_vector.map_or(0, |vector| vector.cardinality);
         prop_assert!(
-            cardinality < ROWS as i64,
+            cardinality < (ROWS * POSITIONS) as i64,
             "{} is live and has no row left",
             add.path
         );
@@ -263,7 +273,7 @@ async fn a_file_whose_rows_two_commits_deleted_is_removed() -> Result<()> {
     let live = whole_adds(&snapshot, None).await?;
     let paths: Vec<&str> = live.iter().map(|add| add.path.as_str()).collect();
     assert_eq!(paths, [second], "the file without rows is removed");
-    assert_eq!(snapshot.num_rows().await?, Some(11));
+    assert_eq!(snapshot.num_rows().await?, Some(11 * POSITIONS as i64));
     let info: Value =
         serde_json::from_str(&committed.commit_info.expect("it committed")).expect("it is JSON");
     let metrics = &info["operationMetrics"];
@@ -273,7 +283,7 @@ async fn a_file_whose_rows_two_commits_deleted_is_removed() -> Result<()> {
             &metrics["numDeletionVectorsAdded"],
             &metrics["numDeletedRows"]
         ),
-        (&json!("1"), &json!("1"), &json!("7"))
+        (&json!("1"), &json!("1"), &json!("70"))
     );
     let (stored, named) = vector_files(&table).await?;
     assert_eq!(stored, named, "no vector is missing, and none is left behind");
@@ -292,9 +302,10 @@ async fn damage_is_reported_and_nothing_is_committed() -> Result<()> {
     for damaged in [None, Some(vec![0; 64]), Some(other)] {
         let table = made(None).await?;
         let snapshot = open(&table).await?;
-        let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1])).await?;
+        let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1, 4])).await?;
         one.commit().await?.expect("it wins");
         let (of_winning_commit, _) = vector_files(&table).await?;
+        assert_eq!(of_winning_commit.len(), 1);
         let (mut two, _) = delete(&snapshot, &rows_of(FILES[0], &[3])).await?;
         for relative in &of_winning_commit {
             match &damaged {
@@ -316,7 +327,7 @@ async fn damage_is_reported_and_nothing_is_committed() -> Result<()> {
 async fn files_that_may_be_live_are_not_deleted() -> Result<()> {
     let table = made(None).await?;
     let snapshot = open(&table).await?;
-    let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1])).await?;
+    let (mut one, _) = delete(&snapshot, &rows_of(FILES[0], &[1, 4])).await?;
     let commit = "_delta_log/00000000000000000002.json";
     let lost = Rule::new(Fault::AnswerLost).of(&[RequestKind::Put]).at(commit);
     let unread = Rule::new(Fault::ServerError).of(&[RequestKind::Get]).at(commit);
@@ -327,6 +338,6 @@ async fn files_that_may_be_live_are_not_deleted() -> Result<()> {
     table.scripted().heal();
     let (stored, named) = vector_files(&table).await?;
     assert!(!named.is_empty() && named == stored, "{stored:?}");
-    assert!(deleted(&table).await?[FILES[0]].iter().eq(&[1]));
+    assert!(deleted(&table).await?[FILES[0]].iter().eq(&[1, 4]));
     Ok(())
 }

@@ -6,16 +6,19 @@ Protocol: *Column Mapping*.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, cast
 
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
-from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType
+
+from deltaic.spark.types import LENGTHS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
-    from pyspark.sql.types import DataType
 
-__all__ = ["nests", "physical_names", "quoted", "renamed"]
+__all__ = ["declared_lengths", "nests", "padded", "physical_names", "quoted", "renamed"]
 
 _PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
@@ -70,6 +73,35 @@ def renamed(column: Column, physical: DataType, logical: DataType) -> Column:
         ]
         return F.when(column.isNotNull(), F.struct(*fields))
     return column.cast(logical)
+
+
+def declared_lengths(field: StructField) -> DataType | None:
+    """Returns the type of a column with the lengths of char(n); None if it has none, or not a valid one."""
+    text = str(field.metadata.get(LENGTHS, ""))
+    # "varchar(n)" needs no padding.
+    if not re.search(r"\bchar\s*\(", text, re.IGNORECASE):
+        return None
+    try:
+        return DataType.fromDDL(text)
+    except PySparkException:
+        return None
+
+
+def padded(column: Column, declared: DataType) -> Column:
+    """Pads values of char(n), as Spark does when it reads them from files."""
+    if isinstance(declared, CharType):
+        is_short = F.length(column) < declared.length
+        return F.when(is_short, F.rpad(column, declared.length, " ")).otherwise(column)
+    if not nests(declared, CharType):
+        return column
+    if isinstance(declared, StructType):
+        fields = [padded(column.getField(field.name), field.dataType).alias(field.name) for field in declared]
+        return F.when(column.isNotNull(), F.struct(*fields))
+    if isinstance(declared, MapType):
+        keys, values = declared.keyType, declared.valueType
+        with_keys = F.transform_keys(column, lambda key, _: padded(key, keys))
+        return F.transform_values(with_keys, lambda _, value: padded(value, values))
+    return F.transform(column, lambda item: padded(item, cast("ArrayType", declared).elementType))
 
 
 def _are_named_alike(physical: DataType, logical: DataType) -> bool:

@@ -17,7 +17,7 @@ from pyspark.sql.types import LongType, NullType, StructField, StructType
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
 from deltaic.spark.added_columns import MODIFICATION_TIME, ROW_COMMIT_VERSION, ROW_ID
-from deltaic.spark.native.columns import nests, physical_names, quoted, renamed
+from deltaic.spark.native.columns import declared_lengths, nests, padded, physical_names, quoted, renamed
 from deltaic.spark.native.sink_log import sink_log
 from deltaic.spark.native.tasks import with_fewer_tasks
 
@@ -203,6 +203,9 @@ class _Assembly:
                 # Blocks Spark's pruning of nested fields, so it reads the column with all of its fields.
                 column = F.element_at(F.array(column), 1)
             column = renamed(column, inside.dataType, outside.dataType)
+        lengths = declared_lengths(outside)
+        if lengths is not None:
+            column = padded(column, lengths)
         return column.alias(outside.name, metadata=outside.metadata)
 
     def _row_identity(self, row_columns: list[str]) -> list[Column]:

@@ -20,7 +20,6 @@ mod fingerprint;
 mod folder;
 mod hint;
 mod places;
-mod progress;
 mod row_ids;
 mod seed;
 mod severity;
@@ -36,8 +35,8 @@ use deltaic_protocol::{Result, Version};
 pub use self::diagnosis::Diagnosis;
 pub use self::file_table::FileEntry;
 pub use self::finding::{Finding, Findings, KEPT_OF_A_CODE};
-pub use self::progress::{Progress, Stage};
 pub use self::severity::Severity;
+pub use crate::progress::{Progress, Stage};
 
 use self::compaction::examine_compaction;
 use self::folder::LogFolder;
@@ -119,7 +118,7 @@ pub async fn check_log(
         .iter()
         .filter_map(|(version, step)| Some((*version, Arc::clone(step.commit.as_ref()?))))
         .collect();
-    progress.begin(Stage::Log, steps.len() + compactions.len());
+    progress.begin(Stage::Log, (steps.len() + compactions.len()) as u64);
     let starts_at_zero = commits.contains_key(&Version::ZERO);
     let state = State::new(starts_at_zero, older_names);
     let mut walk = Walk::new(location, &folder, options, progress, state);

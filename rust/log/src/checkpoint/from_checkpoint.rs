@@ -15,9 +15,10 @@ use super::columns::{add_schema, failed, remove_schema};
 use super::surviving_rows::Retention;
 use super::take_actions::TakeActions;
 use crate::decode::ActionsFile;
-use crate::decode::checkpoint::{Checkpoint, conformed};
+use crate::decode::checkpoint::{ActionRows, Checkpoint, conformed};
 use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
+use deltaic_storage::start;
 
 /// A row group, and its batches of adds with surviving rows, each with its position among all batches.
 struct SurvivingGroup {
@@ -26,48 +27,86 @@ struct SurvivingGroup {
     batches: Vec<(usize, Survivors)>,
 }
 
-/// Writes the surviving adds in row groups of a checkpoint.
+/// Writes the surviving adds in row groups of a checkpoint. While a batch is written, the next one is read.
 pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -> Result<()> {
     for surviving in groups_of(adds) {
-        let mut paths = paths("add", &add_schema());
-        if surviving.file.may_lack_text(surviving.group) {
-            paths.push("add.stats_parsed".to_owned());
-        }
-        let rows = surviving.file.action_rows(surviving.group, "add", &paths).await?;
-        let mut rows = rows.ok_or_else(changed)?;
-        let mut here = (0usize, 0usize);
-        let mut met = 0usize;
-        while let Some(batch) = rows.next().await? {
-            if batch.ordinal != here.0 {
-                here = (batch.ordinal, 0);
-            }
-            let Some(actions) = batch.actions else {
-                continue;
+        let mut reading = start(SurvivingAdds::of(surviving).next());
+        loop {
+            let (rest, adds) = reading.await?;
+            let Some(adds) = adds else {
+                break;
             };
-            let first = here.1;
-            here.1 += actions.len();
-            let mut batches = surviving.batches.iter();
-            let Some((_, survivors)) = batches.find(|(ordinal, _)| *ordinal == batch.ordinal) else {
-                continue;
-            };
-            if here.1 > survivors.live.len() {
-                return Err(changed());
-            }
-            met += actions.len();
-            let Some(kept) = kept(&actions, survivors.live.slice(first, actions.len()))? else {
-                continue;
-            };
-            let parsed = kept
+            reading = start(rest.next());
+            let parsed = adds
                 .column_by_name("stats_parsed")
                 .and_then(|parsed| parsed.as_struct_opt());
-            out.adds(&conformed(&kept, &add_schema())?, parsed).await?;
-        }
-        let expected: usize = surviving.batches.iter().map(|(_, files)| files.live.len()).sum();
-        if met != expected {
-            return Err(changed());
+            out.adds(&conformed(&adds, &add_schema())?, parsed).await?;
         }
     }
     Ok(())
+}
+
+/// The surviving adds of a row group that are not read yet.
+struct SurvivingAdds {
+    /// The adds of the row group; `None` before the first were read.
+    rows: Option<ActionRows>,
+    group: SurvivingGroup,
+    /// Index of the current batch of replay's size, and the number of its adds that were read.
+    here: (usize, usize),
+    /// Number of adds that were read.
+    met: usize,
+}
+
+impl SurvivingAdds {
+    fn of(group: SurvivingGroup) -> Self {
+        Self {
+            rows: None,
+            group,
+            here: (0, 0),
+            met: 0,
+        }
+    }
+
+    async fn open(group: &SurvivingGroup) -> Result<ActionRows> {
+        let mut paths = paths("add", &add_schema());
+        if group.file.may_lack_text(group.group) {
+            paths.push("add.stats_parsed".to_owned());
+        }
+        let rows = group.file.action_rows(group.group, "add", &paths).await?;
+        rows.ok_or_else(changed)
+    }
+
+    /// Reads the next adds, some of which survive; `None` at the end.
+    async fn next(mut self) -> Result<(Self, Option<StructArray>)> {
+        let mut rows = match self.rows.take() {
+            Some(rows) => rows,
+            None => Self::open(&self.group).await?,
+        };
+        while let Some(batch) = rows.next().await? {
+            if batch.ordinal != self.here.0 {
+                self.here = (batch.ordinal, 0);
+            }
+            let (first, count) = (self.here.1, batch.len());
+            self.here.1 += count;
+            let mut batches = self.group.batches.iter();
+            let Some((_, survivors)) = batches.find(|(ordinal, _)| *ordinal == batch.ordinal) else {
+                continue;
+            };
+            if self.here.1 > survivors.live.len() {
+                return Err(changed());
+            }
+            self.met += count;
+            if let Some(kept) = batch.some(&survivors.live.slice(first, count))? {
+                self.rows = Some(rows);
+                return Ok((self, Some(kept)));
+            }
+        }
+        let batches = self.group.batches.iter();
+        if self.met != batches.map(|(_, files)| files.live.len()).sum::<usize>() {
+            return Err(changed());
+        }
+        Ok((self, None))
+    }
 }
 
 /// Writes the tombstones of a checkpoint that have not expired and are not superseded by a newer action.
@@ -83,7 +122,7 @@ pub(super) async fn write_tombstones(
             continue;
         };
         while let Some(batch) = rows.next().await? {
-            let Some(actions) = batch.actions else {
+            let Some(actions) = batch.all()? else {
                 continue;
             };
             let keyed = conformed(&actions, &columns::remove_schema())?;

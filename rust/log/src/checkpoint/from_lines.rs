@@ -30,7 +30,7 @@ use deltaic_storage::store_error;
 const FETCHES: usize = 8;
 
 /// Number of actions that are buffered before they are written.
-const TOGETHER: usize = 4096;
+const TOGETHER: usize = 1024;
 
 /// Writes the surviving actions of the files.
 pub(super) async fn write_lines(

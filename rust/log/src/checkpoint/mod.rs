@@ -12,11 +12,13 @@ mod add_form;
 mod attempt;
 mod columns;
 mod existing_checkpoint;
+mod file_out;
 mod from_checkpoint;
 mod from_lines;
 mod hint;
 mod parquet_out;
 mod policy;
+mod row_group;
 mod surviving_rows;
 mod table_rows;
 mod take_actions;
@@ -51,7 +53,7 @@ pub const SIDECAR_ACTIONS: usize = 50_000;
 
 /// Default maximum size of a file that is buffered and then put if absent. A larger file is a
 /// multipart upload.
-pub const HELD_BYTES: usize = 64 << 20;
+pub const HELD_BYTES: usize = 16 << 20;
 
 /// Naming of checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,27 +4,41 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use deltaic_protocol::{Error, ErrorKind, Result};
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::arrow::async_writer::AsyncArrowWriter;
+use deltaic_protocol::{Error, Result};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, ArrowWriterOptions};
 use parquet::basic::Compression;
-use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::SchemaDescriptor;
 
+use super::file_out::FileOut;
+use super::row_group::{RowGroup, failed};
 use super::upload::{Landed, Upload};
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::store_error;
+use deltaic_storage::start;
 
 /// Rows per row group: the batch size of a reader, so that readers decode row groups in parallel.
 const GROUP_ROWS: usize = 1 << 16;
 
 /// Maximum size of a row group in bytes, which is buffered in memory.
-const GROUP_BYTES: usize = 32 << 20;
+const GROUP_BYTES: usize = 8 << 20;
+
+/// Maximum size of a page in bytes before compression: small blocks are allocated again soon.
+const PAGE_BYTES: usize = 128 << 10;
+
+/// A file, and the result of writing its last row group.
+type Written = (FileOut, Result<()>);
 
 /// A Parquet file that is being written.
 pub(super) struct ParquetOut {
-    relative: String,
-    writer: AsyncArrowWriter<Upload>,
+    relative: Arc<str>,
+    schema: SchemaDescriptor,
+    groups: ArrowRowGroupWriterFactory,
+    group: Option<RowGroup>,
+    /// The file, while its last row group is written.
+    writing: Option<BoxFuture<'static, Result<Written>>>,
     rows: u64,
 }
 
@@ -46,39 +60,69 @@ impl ParquetOut {
         most_held: usize,
     ) -> Result<Self> {
         let path = location.below(&relative)?;
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
+            .set_data_page_size_limit(PAGE_BYTES)
+            // Most columns have no dictionary, see `repeats`.
+            .set_dictionary_enabled(false)
             // Every reader supports Snappy, and it is fast.
             .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
             // Statistics of a row group show whether it contains a kind of action; readers do not use page
             // statistics.
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
+            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned());
+        let relative: Arc<str> = relative.into();
+        let leaves = ArrowSchemaConverter::new().convert(schema);
+        let leaves = leaves.map_err(|error| failed(&error, &relative))?;
+        for leaf in leaves
+            .columns()
+            .iter()
+            .filter(|leaf| repeats(leaf.path().parts()))
+        {
+            properties = properties.set_column_dictionary_enabled(leaf.path().clone(), true);
+        }
         // Readers must derive the types from Parquet, not from an embedded Arrow schema.
         let options = ArrowWriterOptions::new()
-            .with_properties(properties)
+            .with_properties(properties.build())
             .with_skip_arrow_metadata(true);
         let is_local = location.file_system().is_some();
         let upload = Upload::new(Arc::clone(location.store()), path, is_local, most_held);
-        let writer = AsyncArrowWriter::try_new_with_options(upload, Arc::clone(schema), options)
-            .map_err(|error| failed(&error, &relative))?;
+        let (out, groups) = FileOut::begin(&relative, schema, options, upload)?;
         Ok(Self {
             relative,
-            writer,
+            schema: leaves,
+            groups,
+            group: None,
+            writing: Some(std::future::ready(Ok((out, Ok(())))).boxed()),
             rows: 0,
         })
     }
 
     /// Writes rows.
     pub(super) async fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        self.rows += u64::try_from(rows.num_rows()).unwrap_or(0);
-        let written = self.writer.write(rows).await;
-        written.map_err(|error| failed(&error, &self.relative))?;
-        if self.writer.in_progress_size() > GROUP_BYTES {
-            self.end_group().await?;
+        let mut first = 0usize;
+        while first < rows.num_rows() {
+            if let Some(group) = &mut self.group
+                && (group.rows() >= GROUP_ROWS || group.bytes().await? > GROUP_BYTES)
+            {
+                self.end_group().await?;
+            }
+            let group = match &mut self.group {
+                Some(group) => group,
+                None => self.group.insert(self.begin_group()?),
+            };
+            let count = (GROUP_ROWS - group.rows()).min(rows.num_rows() - first);
+            group.write(&rows.slice(first, count)).await?;
+            first += count;
         }
+        self.rows += u64::try_from(rows.num_rows()).unwrap_or(0);
         Ok(())
+    }
+
+    fn begin_group(&self) -> Result<RowGroup> {
+        // The index of a row group matters for encrypted files alone.
+        let writers = self.groups.create_column_writers(0);
+        let writers = writers.map_err(|error| failed(&error, &self.relative))?;
+        Ok(RowGroup::new(&self.relative, writers, &self.schema))
     }
 
     /// Number of rows so far.
@@ -86,23 +130,40 @@ impl ParquetOut {
         self.rows
     }
 
-    /// Ends the row group, so that the next rows start a new one.
+    /// Ends the row group, so that the next rows start a new one. It is written while the next one is encoded.
     pub(super) async fn end_group(&mut self) -> Result<()> {
-        if self.writer.in_progress_rows() == 0 {
+        let Some(group) = self.group.take() else {
             return Ok(());
+        };
+        let mut out = self.out().await?;
+        let written = start(async move {
+            let written = out.append(group).await;
+            Ok((out, written))
+        });
+        self.writing = Some(written.boxed());
+        Ok(())
+    }
+
+    /// Returns the file after its row groups are written.
+    async fn out(&mut self) -> Result<FileOut> {
+        let written = match self.writing.take() {
+            Some(writing) => writing.await,
+            None => Err(Error::internal("a file is written after a failure")),
+        };
+        let (out, written) = written?;
+        if let Err(error) = written {
+            self.writing = Some(std::future::ready(Ok((out, Ok(())))).boxed());
+            return Err(error);
         }
-        let ended = self.writer.flush().await;
-        ended.map_err(|error| failed(&error, &self.relative))
+        Ok(out)
     }
 
     /// Completes the file; it is durable when this returns.
     pub(super) async fn finish(mut self) -> Result<Finished> {
-        let finished = self.writer.finish().await;
-        finished.map_err(|error| failed(&error, &self.relative))?;
-        let bytes = u64::try_from(self.writer.bytes_written()).unwrap_or(u64::MAX);
-        let landed = self.writer.into_inner().landed().unwrap_or(Landed::Another);
+        self.end_group().await?;
+        let (bytes, landed) = self.out().await?.finish().await?;
         Ok(Finished {
-            relative: self.relative,
+            relative: self.relative.as_ref().to_owned(),
             bytes,
             rows: self.rows,
             landed,
@@ -111,23 +172,29 @@ impl ParquetOut {
 
     /// Aborts the upload of the file.
     pub(super) async fn abort(self) {
-        self.writer.into_inner().abort().await;
+        if let Some(writing) = self.writing
+            && let Ok((out, _)) = writing.await
+        {
+            out.abort().await;
+        }
     }
 }
 
-/// Converts an error of the Parquet writer; a failure of the store is reported as such.
-fn failed(error: &ParquetError, relative: &str) -> Error {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(current) = cause {
-        if let Some(store) = current.downcast_ref::<object_store::Error>() {
-            return store_error(store, relative);
-        }
-        cause = current.source();
+/// Whether the values of a column usually repeat, so that a dictionary is worth its time and memory. Paths, sizes,
+/// times, statistics and bounds differ between nearly all files.
+fn repeats(path: &[String]) -> bool {
+    const FIELDS: [&str; 7] = [
+        "partitionValues",
+        "partitionValues_parsed",
+        "tags",
+        "deletionVector",
+        "deletionTimestamp",
+        "defaultRowCommitVersion",
+        "clusteringProvider",
+    ];
+    match path {
+        [_, statistics, kind, ..] if statistics == "stats_parsed" => kind == "nullCount",
+        [_, field, ..] => FIELDS.contains(&field.as_str()),
+        _ => false,
     }
-    Error::new(
-        ErrorKind::StorageError,
-        format!("the checkpoint cannot be written: {error}"),
-    )
-    .with("path", relative)
-    .hint("the table is unchanged: readers use the commits")
 }

@@ -8,19 +8,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Result, WriteMultipart};
-use parquet::arrow::async_writer::AsyncFileWriter;
-use parquet::errors::ParquetError;
 
 use deltaic_storage::Cause;
 use deltaic_storage::location::Sent;
 use deltaic_storage::new_file::{exists, put_if_absent};
 
-/// Size of a part in bytes.
-const PART_BYTES: usize = 8 << 20;
+/// Size of a part in bytes: the smallest that stores accept.
+pub(super) const PART_BYTES: usize = 5 << 20;
 
 /// Maximum number of parts sent concurrently.
 const PARTS_IN_FLIGHT: usize = 4;
@@ -44,7 +40,6 @@ pub(super) struct Upload {
     held: Vec<Bytes>,
     held_bytes: usize,
     sending: Option<WriteMultipart>,
-    landed: Option<Landed>,
 }
 
 impl Upload {
@@ -58,13 +53,7 @@ impl Upload {
             held: Vec::new(),
             held_bytes: 0,
             sending: None,
-            landed: None,
         }
-    }
-
-    /// The file that exists at the path; `None` before completion.
-    pub(super) fn landed(&self) -> Option<Landed> {
-        self.landed
     }
 
     /// Aborts the upload and deletes its parts on the store.
@@ -74,7 +63,8 @@ impl Upload {
         }
     }
 
-    async fn take(&mut self, bytes: Bytes) -> Result<()> {
+    /// Adds bytes at the end of the file.
+    pub(super) async fn write(&mut self, bytes: Bytes) -> Result<()> {
         self.held_bytes += bytes.len();
         self.held.push(bytes);
         if self.held_bytes > self.most_held && self.sending.is_none() {
@@ -90,7 +80,8 @@ impl Upload {
         Ok(())
     }
 
-    async fn land(&mut self) -> Result<Landed> {
+    /// Completes the upload; the file is durable when this returns.
+    pub(super) async fn complete(&mut self) -> Result<Landed> {
         let sent = match self.sending.take() {
             Some(parts) => {
                 if exists(&self.store, &self.path).await? {
@@ -136,24 +127,6 @@ async fn put(
     }
 }
 
-impl AsyncFileWriter for Upload {
-    fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, parquet::errors::Result<()>> {
-        let taken = self.take(bytes);
-        taken
-            .map(|taken| taken.map_err(|error| ParquetError::External(Box::new(error))))
-            .boxed()
-    }
-
-    fn complete(&mut self) -> BoxFuture<'_, parquet::errors::Result<()>> {
-        async move {
-            let landed = self.land().await;
-            self.landed = Some(landed.map_err(|error| ParquetError::External(Box::new(error)))?);
-            Ok(())
-        }
-        .boxed()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use deltaic_testkit::fault::{Fault, Rule};
@@ -161,13 +134,10 @@ mod tests {
     use deltaic_testkit::scripted_store::ScriptedStore;
     use object_store::local::LocalFileSystem;
     use object_store::memory::InMemory;
-    use parquet::errors::Result;
 
     use super::*;
 
-    fn external(error: Error) -> ParquetError {
-        ParquetError::External(Box::new(error))
-    }
+    type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
     /// An existing file is not replaced, whether the new one is buffered or a multipart upload.
     #[tokio::test]
@@ -175,15 +145,11 @@ mod tests {
         for most_held in [0, 1 << 20] {
             let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
             let path = Path::from("a");
-            let content = async || -> Result<Bytes> {
-                let got = store.get(&path).await.map_err(external)?;
-                got.bytes().await.map_err(external)
-            };
+            let content = async || -> Result<Bytes> { Ok(store.get(&path).await?.bytes().await?) };
             for (bytes, landed) in [("first", Landed::Ours), ("other", Landed::Another)] {
                 let mut upload = Upload::new(Arc::clone(&store), path.clone(), false, most_held);
                 upload.write(Bytes::from(bytes)).await?;
-                upload.complete().await?;
-                assert_eq!(upload.landed(), Some(landed), "{most_held}");
+                assert_eq!(upload.complete().await?, landed, "{most_held}");
                 assert_eq!(content().await?, "first", "{most_held}");
             }
         }
@@ -203,7 +169,7 @@ mod tests {
     async fn abandoned_transactions_leave_no_files() -> Result<()> {
         for (most_held, sent) in [(6, 0), (5, 0), (4, 1), (2, 1), (0, 1)] {
             let folder = tempfile::tempdir()?;
-            let disk = LocalFileSystem::new_with_prefix(folder.path()).map_err(external)?;
+            let disk = LocalFileSystem::new_with_prefix(folder.path())?;
             let store: Arc<dyn ObjectStore> = Arc::new(disk);
             let files = || folder.path().read_dir().map(Iterator::count);
             let upload = taken(&store, &Path::from("a"), true, most_held).await?;
@@ -227,11 +193,7 @@ mod tests {
             let store: Arc<dyn ObjectStore> = Arc::new(scripted);
             let mut upload = taken(&store, &Path::from("a"), false, 10).await?;
             let completed = upload.complete().await;
-            assert_eq!(
-                (completed.is_ok(), upload.landed()),
-                (landed.is_some(), landed),
-                "{fault:?}"
-            );
+            assert_eq!(completed.ok(), landed, "{fault:?}");
         }
         Ok(())
     }
@@ -248,8 +210,7 @@ mod tests {
             let scripted = ScriptedStore::over(Arc::new(InMemory::new()));
             let path = Path::from("a");
             if exists {
-                let first = scripted.put(&path, PutPayload::from("first")).await;
-                first.map_err(external)?;
+                scripted.put(&path, PutPayload::from("first")).await?;
             }
             scripted.fail(
                 Rule::new(Fault::PermissionDenied)

@@ -9,8 +9,8 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use crate::listing::LogFile;
-use deltaic_storage::ensure_arrived;
 use deltaic_storage::location::TableLocation;
+use deltaic_storage::{ensure_arrived, pieces_of};
 
 /// Files up to this size are prefetched completely.
 const HELD_BYTES: u64 = 8 << 20;
@@ -77,7 +77,7 @@ impl ActionText {
                     })?;
                 let got = self.location.store().get(&path).await?;
                 let expected = got.range.end.saturating_sub(got.range.start);
-                let pieces = got.into_stream();
+                let pieces = pieces_of(got);
                 Rest::Arriving(Arriving {
                     pieces,
                     arrived: 0,

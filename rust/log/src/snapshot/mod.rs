@@ -68,6 +68,15 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The same version for a dry run: what is written to its location is discarded.
+    #[must_use]
+    pub fn without_writes(&self) -> Self {
+        Self {
+            location: Arc::new(self.location.without_writes()),
+            ..self.clone()
+        }
+    }
+
     /// The location of the table.
     #[must_use]
     pub fn location(&self) -> &Arc<TableLocation> {

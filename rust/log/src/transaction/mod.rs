@@ -37,7 +37,7 @@ pub use create::create;
 pub use isolation::{IsolationLevel, is_blind_append};
 pub use new_table::{IfExists, NewTable};
 pub use operation::{Operation, OperationDetails};
-pub use options::CommitOptions;
+pub use options::{CommitOptions, EmptyPartitionText};
 pub use owner_process::OwnerProcess;
 pub use proposal::{DecidedBy, Proposal};
 pub use read_set::ReadSet;

@@ -152,6 +152,12 @@ fn metadata_of(table: &NewTable) -> Result<Metadata> {
                         .with("field", column.as_str())
                         .hint("partition by columns of primitive types, such as string, bigint or date"));
                 }
+                DataType::Primitive(_) if field.identity()?.is_some() => {
+                    let message = format!("a table cannot be partitioned by the identity column {column}");
+                    return Err(Error::new(ErrorKind::InvalidArgument, message)
+                        .with("field", column.as_str())
+                        .hint("partition by another column: each value of an identity column is unique"));
+                }
                 DataType::Primitive(_) => {}
             },
         }

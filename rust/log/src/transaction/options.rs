@@ -1,10 +1,14 @@
 //! Commit options. Every operation passes them to its commit unchanged.
 
+use std::sync::Arc;
+
 use deltaic_protocol::actions::Txn;
 
 use super::{IsolationLevel, UserInfo};
 use crate::post_commit::PostCommitPolicy;
+use crate::progress::Progress;
 use deltaic_storage::clock::Deadline;
+use deltaic_storage::memory_budget::MemoryBudget;
 
 /// Options of a commit.
 ///
@@ -31,6 +35,22 @@ pub struct CommitOptions {
     pub row_level: bool,
     /// Post-commit maintenance.
     pub post_commit: PostCommitPolicy,
+    /// What happens to empty text in partition columns of new rows.
+    pub empty_partition_text: EmptyPartitionText,
+    /// The memory for rows in progress.
+    pub memory: MemoryBudget,
+    /// What the operation has done so far.
+    pub progress: Arc<Progress>,
+}
+
+/// What happens to empty text in partition columns of new rows, which every reader reads back as NULL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptyPartitionText {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It becomes NULL, as in Spark.
+    Null,
 }
 
 impl Default for CommitOptions {
@@ -43,6 +63,9 @@ impl Default for CommitOptions {
             isolation: None,
             row_level: true,
             post_commit: PostCommitPolicy::default(),
+            empty_partition_text: EmptyPartitionText::default(),
+            memory: MemoryBudget::default(),
+            progress: Arc::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The files that are written for a commit: retained if a version may reference them, deleted otherwise.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deltaic_protocol::{Conflict, ErrorKind, Result};
@@ -8,17 +9,21 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
 use super::{Committed, OwnerProcess};
+use deltaic_storage::cancelled_files::delete_without_waiting;
 use deltaic_storage::location::TableLocation;
 
 /// Files that were written for a commit and that no version references yet. Files of other writers, which a commit may
 /// also add, are not among them.
 ///
-/// In a child of `fork` no file is deleted: its parent may still commit them.
+/// Dropping them deletes the files, as when an operation is cancelled, unless a commit may reference them. In a child of
+/// `fork` no file is deleted: its parent may still commit them.
 #[derive(Debug)]
 pub struct StagedFiles {
     location: Arc<TableLocation>,
     owner: OwnerProcess,
     files: Mutex<BTreeMap<Path, Use>>,
+    /// Whether a commit of the files is in progress, whose outcome is unknown if it is cancelled.
+    is_committing: AtomicBool,
 }
 
 /// Whether the commit needs a file.
@@ -37,7 +42,23 @@ impl StagedFiles {
             location: Arc::clone(location),
             owner: OwnerProcess::current(),
             files: Mutex::default(),
+            is_committing: AtomicBool::new(false),
         }
+    }
+
+    /// Records that a version may reference the files from now on.
+    pub(super) fn begin_commit(&self) {
+        self.is_committing.store(true, Ordering::Release);
+    }
+
+    /// Records that the commit certainly failed.
+    pub(super) fn end_commit(&self) {
+        self.is_committing.store(false, Ordering::Release);
+    }
+
+    /// Leaves the files to the caller.
+    pub fn release(&self) {
+        self.with(std::mem::take);
     }
 
     /// Adds files, by path relative to the table's root, not percent-encoded.
@@ -114,6 +135,15 @@ impl StagedFiles {
     fn with<T>(&self, change: impl FnOnce(&mut BTreeMap<Path, Use>) -> T) -> T {
         // Each change leaves a consistent map, so a poisoned lock is harmless.
         change(&mut self.files.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for StagedFiles {
+    fn drop(&mut self) {
+        let files = self.with(std::mem::take);
+        if !files.is_empty() && !self.is_committing.load(Ordering::Acquire) && self.owner.is_current() {
+            delete_without_waiting(&self.location, files.into_keys().collect());
+        }
     }
 }
 

@@ -86,6 +86,7 @@ impl<'a> Planned<'a> {
         } = self;
         let mut transaction: Transaction<'_> = transaction;
         transaction.vectors = transaction.vectors.or(vectors.as_deref());
+        files.begin_commit();
         let committed = transaction.commit().await;
         (files, committed)
     }
@@ -272,6 +273,7 @@ pub async fn run(
                 return committed;
             }
         };
+        files.end_commit();
         pause_at_random(attempts).await;
         let newest = match snapshot.refresh().await {
             Ok(newest) if newest.version() > snapshot.version() => newest,

@@ -79,6 +79,37 @@ async fn tombstones_lie_in_row_groups_of_their_own() -> Result<()> {
     Ok(())
 }
 
+/// Columns whose values repeat in nearly all files have dictionaries, the others are plain.
+#[tokio::test]
+async fn only_columns_with_repeated_values_have_dictionaries() -> Result<()> {
+    let table = TableBuilder::of(&[first(one_column(), &[], json!({}), &[]), named(100)]).await?;
+    let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+    let bytes = table.read(&written.path).await?;
+    let reader = SerializedFileReader::new(bytes).map_err(|error| Error::internal(error.to_string()))?;
+    let columns = reader.metadata().row_group(0).columns();
+    let has_dictionary = |path: &str| {
+        let mut named = columns
+            .iter()
+            .filter(|column| column.column_path().string() == path);
+        named
+            .next()
+            .map(|column| column.dictionary_page_offset().is_some())
+    };
+    for (path, expected) in [
+        ("add.path", false),
+        ("add.size", false),
+        ("add.modificationTime", false),
+        ("add.stats", false),
+        ("add.stats_parsed.numRecords", false),
+        ("add.stats_parsed.minValues.id", false),
+        ("add.stats_parsed.nullCount.id", true),
+        ("add.partitionValues.key_value.key", true),
+    ] {
+        assert_eq!(has_dictionary(path), Some(expected), "{path}");
+    }
+    Ok(())
+}
+
 /// The hint of a checkpoint with an id names the file, and is the same if written again from the existing checkpoint.
 ///
 /// protocol: last-checkpoint-file-schema-json-checksum.1

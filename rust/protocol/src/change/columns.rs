@@ -117,7 +117,7 @@ fn ensure_unasked(table: &TableConfiguration, before: &StructType, after: &Struc
 }
 
 /// Sets a schema with new columns, which get ids and physical names if columns are mapped.
-fn store(
+pub(super) fn store(
     table: &mut TableConfiguration,
     mut schema: StructType,
     mode: ColumnMappingMode,
@@ -125,7 +125,7 @@ fn store(
 ) -> Result<()> {
     if mode.is_mapped() {
         let mut highest = table.highest_column_id()?;
-        let nested = IcebergCompat::active(table)?.contains(&IcebergCompat::V2);
+        let nested = IcebergCompat::needs_nested_ids(table)?;
         assign(
             &mut schema,
             &mut highest,

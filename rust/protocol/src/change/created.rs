@@ -146,7 +146,7 @@ mod tests {
         for made in [
             make(&LONG.replace("long", "quaternion"), &[]),
             make(LONG, &[("delta.feature.catalogManaged", "supported")]),
-            make(LONG, &[("delta.enableIcebergCompatV3", "true")]),
+            make(LONG, &[("delta.enableIcebergWriterCompatV1", "true")]),
         ] {
             assert_eq!(refused(made), Some(ErrorKind::UnsupportedFeature));
         }

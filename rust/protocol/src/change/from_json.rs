@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use arrow_schema::{DataType as ArrowType, Field, Schema};
 use serde::Deserialize;
 
+use super::json_type::{JsonType, told_type, wrong};
 use super::{IfAbsent, TableChange};
+use crate::Result;
 use crate::features::Traces;
-use crate::schema::{ColumnName, DataType, StructField, StructType, schema_from_arrow};
+use crate::schema::{ColumnName, DataType, StructType, schema_from_arrow};
 use crate::schema_evolution::Place;
-use crate::{Error, ErrorKind, Result};
 
 /// A change in JSON. Columns are named as in predicates; `type` is an index into the Arrow fields passed
-/// with the text.
+/// with the text, or a type in SQL.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "change", deny_unknown_fields)]
 enum JsonChange {
@@ -42,7 +43,7 @@ enum JsonChange {
     },
     AddColumn {
         name: String,
-        r#type: usize,
+        r#type: JsonType,
         comment: Option<String>,
         within: Option<String>,
         after: Option<String>,
@@ -62,7 +63,7 @@ enum JsonChange {
     },
     ChangeType {
         column: String,
-        r#type: usize,
+        r#type: JsonType,
     },
     DropNotNull {
         column: String,
@@ -147,7 +148,7 @@ fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
             after,
             first,
         } => {
-            let mut field = field_of(&name, told_type(types, r#type)?)?;
+            let mut field = r#type.column(&name, types)?;
             if let Some(comment) = comment {
                 field.metadata.insert("comment".to_owned(), comment.into());
             }
@@ -169,7 +170,7 @@ fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
             TableChange::MoveColumn(column(&name)?, place)
         }
         JsonChange::ChangeType { column: name, r#type } => {
-            let field = field_of(&name, told_type(types, r#type)?)?;
+            let field = r#type.column(&name, types)?;
             let DataType::Primitive(to) = field.data_type else {
                 return Err(wrong(format!(
                     "the type of {name} cannot change to {}: only primitive types can be widened",
@@ -208,22 +209,6 @@ fn change_of(given: JsonChange, types: &[Field]) -> Result<TableChange> {
     })
 }
 
-fn told_type(types: &[Field], place: usize) -> Result<&Field> {
-    types
-        .get(place)
-        .ok_or_else(|| wrong(format!("there is no Arrow type {place}")))
-}
-
-/// A column with this name and the type of an Arrow field.
-fn field_of(name: &str, given: &Field) -> Result<StructField> {
-    let named = given.clone().with_name(name);
-    let mut schema = schema_from_arrow(&Schema::new(vec![named]))?;
-    schema
-        .fields
-        .pop()
-        .ok_or_else(|| Error::internal("a schema of one column has none"))
-}
-
 /// The columns of a schema, which is passed as one struct field.
 fn schema_of(given: &Field) -> Result<StructType> {
     match given.data_type() {
@@ -260,13 +245,10 @@ fn place_of(after: Option<String>, first: bool) -> Result<Option<Place>> {
     }
 }
 
-fn wrong(message: String) -> Error {
-    Error::new(ErrorKind::InvalidArgument, message)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
     use crate::schema::PrimitiveType;
 
     #[test]

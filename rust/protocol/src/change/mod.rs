@@ -9,7 +9,11 @@ mod created;
 mod depends;
 mod domains;
 mod from_json;
+mod high_water_marks;
 mod invariants;
+mod json_type;
+mod new_columns;
+mod new_schema;
 mod preconditions;
 mod replaced;
 #[cfg(test)]
@@ -21,6 +25,9 @@ pub use crate::change_context::ChangeContext;
 pub use crate::if_absent::IfAbsent;
 pub use created::created;
 pub use from_json::changes_from_json;
+pub use high_water_marks::with_high_water_marks;
+pub use new_columns::columns_from_json;
+pub use new_schema::with_schema;
 pub use preconditions::{Precondition, preconditions};
 pub use replaced::replaced;
 
@@ -182,8 +189,17 @@ pub fn change(
             columns::merge_schema(&mut after, merged(&schema, data, wider)?, context)?;
         }
     }
+    finished(table, after, context)
+}
+
+/// Adds what a change makes necessary, and verifies the result.
+fn finished(
+    table: &TableConfiguration,
+    mut after: TableConfiguration,
+    context: &mut ChangeContext<'_>,
+) -> Result<TableConfiguration> {
     // Newly used features are added to the protocol; features that were already used are left unchanged.
-    let before = needed_features(table.metadata(), &schema);
+    let before = needed_features(table.metadata(), &*table.schema()?);
     let mut new = needed_features(after.metadata(), &*after.schema()?);
     new.retain(|name| !before.contains(name));
     after.require(&new)?;

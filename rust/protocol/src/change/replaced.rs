@@ -56,7 +56,7 @@ pub fn replaced(before: &TableConfiguration, new: TableConfiguration) -> Result<
 /// Verifies that a partitioned table with Iceberg compatibility keeps its partitioning.
 ///
 /// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*.
-fn ensure_partitions_stay(before: &TableConfiguration, after: &TableConfiguration) -> Result<()> {
+pub(super) fn ensure_partitions_stay(before: &TableConfiguration, after: &TableConfiguration) -> Result<()> {
     let promises = |table: &TableConfiguration| IcebergCompat::active(table);
     let (old, new) = (
         &before.metadata().partition_columns,

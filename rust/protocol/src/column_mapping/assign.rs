@@ -2,6 +2,8 @@
 //!
 //! Protocol: *Writer Requirements for Column Mapping*, *Writer Requirements for IcebergCompatV2*.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::{ID, NESTED_IDS, PHYSICAL_NAME, field_id, nested_ids, physical_name};
@@ -52,29 +54,43 @@ fn assign_below(data_type: &mut DataType, highest: &mut i64, names: &mut Names<'
     }
 }
 
-/// Assigns missing ids to the elements, keys and values of a field, without descending into structs.
-fn assign_nested(field: &mut StructField, highest: &mut i64) {
+/// Whether an element, key or value of a field, at any depth outside of structs, has no id.
+pub(crate) fn lacks_nested_ids(field: &StructField) -> bool {
+    let have = nested_ids(field);
     let mut paths = Vec::new();
     unnamed(&field.data_type, "", &mut paths);
-    let have = nested_ids(field);
-    let lacking: Vec<String> = paths
-        .into_iter()
-        .filter(|path| !have.contains_key(path.as_str()))
-        .collect();
-    if lacking.is_empty() {
+    paths.iter().any(|path| !have.contains_key(path.as_str()))
+}
+
+/// Assigns missing ids to the elements, keys and values of a field, without descending into structs. They get the key
+/// that other writers use: some readers refuse the one in the protocol's text.
+fn assign_nested(field: &mut StructField, highest: &mut i64) {
+    if !lacks_nested_ids(field) {
         return;
     }
+    let mut paths = Vec::new();
+    unnamed(&field.data_type, "", &mut paths);
+    let have: BTreeMap<String, i32> = nested_ids(field)
+        .into_iter()
+        .map(|(path, id)| (path.to_owned(), id))
+        .collect();
     // Files are written under physical names, so nested ids use them as well.
     let prefix = physical_name(field).unwrap_or(&field.name).to_owned();
-    let [_, key] = NESTED_IDS;
-    let entry = field
-        .metadata
-        .entry(key)
-        .or_insert_with(|| Value::Object(Map::new()));
-    if let Value::Object(ids) = entry {
-        for path in lacking {
-            *highest += 1;
-            ids.insert(format!("{prefix}.{path}"), json!(*highest));
+    for path in paths {
+        let id = have.get(&path).map_or_else(
+            || {
+                *highest += 1;
+                *highest
+            },
+            |id| i64::from(*id),
+        );
+        let [key, _] = NESTED_IDS;
+        let entry = field
+            .metadata
+            .entry(key)
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(ids) = entry {
+            ids.insert(format!("{prefix}.{path}"), json!(id));
         }
     }
 }
@@ -144,7 +160,7 @@ pub(crate) fn strip(fields: &mut StructType) {
     }
 }
 
-fn each_field(schema: &StructType, visit: &mut dyn FnMut(&StructField)) {
+pub(crate) fn each_field(schema: &StructType, visit: &mut dyn FnMut(&StructField)) {
     schema.fields.iter().for_each(&mut *visit);
     schema.for_each_part(&mut |_, part| {
         if let DataType::Struct(fields) = part {
@@ -239,7 +255,7 @@ mod tests {
         });
         let keys: Vec<String> = list
             .as_ref()
-            .and_then(|metadata| metadata.get("parquet.field.nested.ids")?.as_object())
+            .and_then(|metadata| metadata.get("delta.columnMapping.nested.ids")?.as_object())
             .into_iter()
             .flat_map(|ids| ids.keys().cloned())
             .collect();

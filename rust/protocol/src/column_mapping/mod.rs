@@ -16,11 +16,13 @@ use crate::{Error, ErrorKind, Result, TableConfiguration};
 pub(crate) const MODE: &str = "delta.columnMapping.mode";
 pub(crate) const MAX_COLUMN_ID: &str = "delta.columnMapping.maxColumnId";
 pub(crate) const PHYSICAL_NAME: &str = "delta.columnMapping.physicalName";
-const ID: &str = "delta.columnMapping.id";
-/// The key of the ids of elements, keys and values: as the protocol spells it, and as existing tables do.
+/// The key of a field's id in its metadata.
+pub const COLUMN_ID: &str = "delta.columnMapping.id";
+const ID: &str = COLUMN_ID;
+/// The keys of the ids of elements, keys and values: as existing tables spell it, and as the protocol does.
 const NESTED_IDS: [&str; 2] = ["delta.columnMapping.nested.ids", "parquet.field.nested.ids"];
 
-pub(crate) use assign::{Names, assign, ids_in, is_unused, strip};
+pub(crate) use assign::{Names, assign, each_field, ids_in, is_unused, lacks_nested_ids, strip};
 pub use validate::validate;
 
 /// How columns are resolved in data files.

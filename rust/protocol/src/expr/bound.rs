@@ -1,8 +1,13 @@
 //! Bound predicates: resolved columns and typed values.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Debug, Display, Formatter};
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch};
 
 use super::{LikePattern, Scalar, ValueSet};
+use crate::Result;
 use crate::schema::PrimitiveType;
 
 /// Comparison operators.
@@ -96,6 +101,33 @@ pub enum BoundPredicate {
     Or(Vec<BoundPredicate>),
     /// Negation.
     Not(Box<BoundPredicate>),
+    /// A condition on computed values.
+    Computed(ComputedPart),
+}
+
+/// A condition on computed values, displayed as the text of its expression.
+pub(super) trait RowCondition: Debug + Display + Send + Sync {
+    /// TRUE, FALSE or NULL for each row.
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
+
+    /// Each reference to a column or nested field.
+    fn paths(&self) -> Vec<&Vec<String>>;
+}
+
+/// A condition on computed values. Data skipping cannot judge it, except by partition values.
+#[derive(Clone, Debug)]
+pub struct ComputedPart(pub(super) Arc<dyn RowCondition>);
+
+impl PartialEq for ComputedPart {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string() && self.0.paths() == other.0.paths()
+    }
+}
+
+impl Display for ComputedPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.0, f)
+    }
 }
 
 impl BoundPredicate {
@@ -128,6 +160,18 @@ impl BoundPredicate {
             }
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.for_each_path(visit)),
             Self::Not(inner) | Self::Is(inner, _) => inner.for_each_path(visit),
+            Self::Computed(computed) => computed.0.paths().into_iter().for_each(visit),
+        }
+    }
+
+    /// Whether a part of the predicate is computed, so that its evaluation can fail for a row.
+    #[must_use]
+    pub fn can_fail(&self) -> bool {
+        match self {
+            Self::Computed(_) => true,
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::can_fail),
+            Self::Not(inner) | Self::Is(inner, _) => inner.can_fail(),
+            _ => false,
         }
     }
 

@@ -21,34 +21,13 @@ impl Predicate {
 }
 
 fn collect<'a>(expr: &'a Expr, found: &mut Vec<Vec<&'a str>>) {
-    match &expr.kind {
-        ExprKind::Column(parts) => found.push(parts.iter().map(String::as_str).collect()),
-        ExprKind::Literal(_) | ExprKind::Interval(_) => {}
-        ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().for_each(|part| collect(part, found)),
-        ExprKind::Not(inner)
-        | ExprKind::Negate(inner)
-        | ExprKind::Cast { inner, .. }
-        | ExprKind::IsNull(inner)
-        | ExprKind::Is(inner, _)
-        | ExprKind::IsNan(inner) => collect(inner, found),
-        ExprKind::Compare(_, left, right)
-        | ExprKind::Arithmetic(_, left, right)
-        | ExprKind::TextTest(_, left, right) => {
-            collect(left, found);
-            collect(right, found);
-        }
-        ExprKind::In(inner, list) => {
-            collect(inner, found);
-            list.iter().for_each(|part| collect(part, found));
-        }
-        ExprKind::Between(inner, low, high) => {
-            [inner, low, high].iter().for_each(|part| collect(part, found))
-        }
-        ExprKind::Like { inner, pattern, .. } => {
-            collect(inner, found);
-            collect(pattern, found);
-        }
+    if let ExprKind::Column(parts) = &expr.kind {
+        found.push(parts.iter().map(String::as_str).collect());
     }
+    expr.kind
+        .parts()
+        .into_iter()
+        .for_each(|part| collect(part, found));
 }
 
 #[cfg(test)]
@@ -77,6 +56,11 @@ mod tests {
             "1 + c > 1",
             "CAST(c AS INT) = 1",
             "1 = 1 AND (2 = 2 OR c)",
+            "upper(c) = 'A'",
+            "CASE WHEN c THEN 1 END = 1",
+            "CASE c WHEN 1 THEN 1 END = 1",
+            "CASE WHEN 1 = 1 THEN 1 ELSE c END = 1",
+            "struct(1)[c] = 1",
         ] {
             assert_eq!(parse_predicate(text)?.columns(), [["c"]], "{text}");
         }

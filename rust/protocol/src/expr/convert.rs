@@ -35,6 +35,19 @@ pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Fai
     from_text(text, to)
 }
 
+/// Casts a value to another type. Infinity and NaN become NULL if they are cast to decimals.
+pub(super) fn cast_or_missing(value: &Scalar, to: PrimitiveType) -> Result<Option<Scalar>, Failure> {
+    let is_finite = match value {
+        Scalar::Float(value) => value.is_finite(),
+        Scalar::Double(value) => value.is_finite(),
+        _ => true,
+    };
+    match to {
+        PrimitiveType::Decimal { .. } if !is_finite => Ok(None),
+        _ => cast(value, to).map(Some),
+    }
+}
+
 /// Casts a value to another type.
 pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
     let from = value.data_type();
@@ -46,7 +59,26 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (_, PrimitiveType::Void | PrimitiveType::Variant) => never(),
         (Scalar::String(text), _) => from_text(text, to),
         (_, PrimitiveType::String) => to_text(value),
-        (Scalar::Binary(_), _) | (_, PrimitiveType::Binary) => never(),
+        (Scalar::Timestamp(micros), PrimitiveType::Float | PrimitiveType::Double) => {
+            number_of(&Scalar::Double(seconds_of(*micros)), to)
+        }
+        (Scalar::Timestamp(micros), PrimitiveType::Decimal { .. }) => {
+            let seconds = Scalar::Decimal {
+                unscaled: i128::from(*micros),
+                precision: 19,
+                scale: 6,
+            };
+            number_of(&seconds, to)
+        }
+        (Scalar::Float(seconds), PrimitiveType::Timestamp) => instant_of(f64::from(*seconds)),
+        (Scalar::Double(seconds), PrimitiveType::Timestamp) => instant_of(*seconds),
+        (Scalar::Decimal { unscaled, scale, .. }, PrimitiveType::Timestamp) => {
+            match micros_of_decimal(*unscaled, *scale) {
+                Some(micros) => Ok(Scalar::Timestamp(micros)),
+                None => invalid("the value is out of the range of a timestamp"),
+            }
+        }
+        _ if !castable(from, to) => never(),
         (Scalar::Boolean(value), _) if is_numeric(to) => number_of(&Scalar::Integer(i32::from(*value)), to),
         (_, PrimitiveType::Boolean) if is_numeric(from) => Ok(Scalar::Boolean(!is_zero(value))),
         _ if is_numeric(from) && is_numeric(to) => number_of(value, to),
@@ -71,10 +103,51 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         }
         (Scalar::Timestamp(micros), PrimitiveType::TimestampNtz) => Ok(Scalar::TimestampNtz(*micros)),
         (Scalar::TimestampNtz(micros), PrimitiveType::Timestamp) => Ok(Scalar::Timestamp(*micros)),
-        _ => unsupported(format!(
-            "the cast of the type {from} to the type {to} is not implemented in predicates"
-        )),
+        _ => never(),
     }
+}
+
+/// Whether Spark casts some values of a type to another.
+pub(super) fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
+    use PrimitiveType::{Binary, Boolean, Date, String, Timestamp, TimestampNtz, Variant, Void};
+    let is_time = |data_type| matches!(data_type, Date | Timestamp | TimestampNtz);
+    match (from, to) {
+        (_, Void | Variant) | (Variant, _) => from == to,
+        (Void | String, _) | (_, String) => true,
+        (Binary, _) | (_, Binary) => from == to,
+        (Boolean | Timestamp, to) if is_numeric(to) => true,
+        (from, Boolean | Timestamp) if is_numeric(from) => true,
+        _ => from == to || (is_numeric(from) && is_numeric(to)) || (is_time(from) && is_time(to)),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as Spark computes it")]
+fn seconds_of(micros: i64) -> f64 {
+    micros as f64 / SECOND as f64
+}
+
+fn instant_of(seconds: f64) -> Result<Scalar, Failure> {
+    #[expect(clippy::cast_precision_loss, reason = "as Spark computes it")]
+    let micros = seconds * SECOND as f64;
+    // The bounds are powers of two, so they are exact.
+    if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&micros) {
+        return invalid("the value is out of the range of a timestamp");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "it is in range; fractions are cut off"
+    )]
+    Ok(Scalar::Timestamp(micros as i64))
+}
+
+/// Spark multiplies with 34 digits and cuts the fraction off.
+fn micros_of_decimal(unscaled: i128, scale: u8) -> Option<i64> {
+    let unscaled = with_34_digits(unscaled)?;
+    let micros = match scale {
+        0..=6 => unscaled.checked_mul(10i128.checked_pow(u32::from(6 - scale))?)?,
+        _ => unscaled / 10i128.checked_pow(u32::from(scale - 6))?,
+    };
+    i64::try_from(micros).ok()
 }
 
 fn micros_of(days: i32) -> Result<i64, Failure> {
@@ -82,6 +155,21 @@ fn micros_of(days: i32) -> Result<i64, Failure> {
         Some(micros) => Ok(micros),
         None => invalid("the date is out of the range of a timestamp"),
     }
+}
+
+/// An unscaled value rounded to 34 digits, half to even.
+pub(super) fn with_34_digits(unscaled: i128) -> Option<i128> {
+    let magnitude = unscaled.unsigned_abs();
+    let digits = magnitude.checked_ilog10().unwrap_or_default() + 1;
+    let unit = 10u128.pow(digits.saturating_sub(34));
+    let (whole, rest) = (magnitude / unit, magnitude % unit);
+    let is_up = match (2 * rest).cmp(&unit) {
+        std::cmp::Ordering::Less => false,
+        std::cmp::Ordering::Equal => whole % 2 == 1,
+        std::cmp::Ordering::Greater => true,
+    };
+    let rounded = i128::try_from((whole + u128::from(is_up && unit > 1)) * unit).ok()?;
+    Some(if unscaled < 0 { -rounded } else { rounded })
 }
 
 /// The double that is nearest to a decimal.
@@ -136,6 +224,15 @@ fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
             let cut = value as i128;
             whole(cut, to).ok_or_else(overflow)?
         }
+        // Spark casts decimals that do not fit into 64 bits to the smaller integers as doubles.
+        (
+            PrimitiveType::Byte | PrimitiveType::Short | PrimitiveType::Integer,
+            Scalar::Decimal {
+                unscaled,
+                precision: 19..,
+                scale,
+            },
+        ) => return number_of(&Scalar::Double(double_of(*unscaled, *scale)), to),
         (_, Scalar::Decimal { unscaled, scale, .. }) => {
             let unit = 10i128.checked_pow(u32::from(*scale)).ok_or_else(overflow)?;
             whole(unscaled / unit, to).ok_or_else(overflow)?
@@ -145,85 +242,4 @@ fn number_of(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(value: &str) -> Scalar {
-        Scalar::String(value.to_owned())
-    }
-
-    fn decimal(unscaled: i128, precision: u8, scale: u8) -> Scalar {
-        Scalar::Decimal {
-            unscaled,
-            precision,
-            scale,
-        }
-    }
-
-    #[test]
-    fn casts_are_sparks() {
-        let money = PrimitiveType::Decimal {
-            precision: 5,
-            scale: 2,
-        };
-        for (value, to, expected) in [
-            (text(" 5 "), PrimitiveType::Integer, Some(Scalar::Integer(5))),
-            (text("5.7"), PrimitiveType::Integer, None),
-            (
-                Scalar::Double(-5.7),
-                PrimitiveType::Integer,
-                Some(Scalar::Integer(-5)),
-            ),
-            (
-                Scalar::Double(127.9),
-                PrimitiveType::Byte,
-                Some(Scalar::Byte(127)),
-            ),
-            (Scalar::Double(128.0), PrimitiveType::Byte, None),
-            (Scalar::Double(f64::NAN), PrimitiveType::Long, None),
-            (Scalar::Integer(300), PrimitiveType::Byte, None),
-            (text("1.5d"), PrimitiveType::Double, Some(Scalar::Double(1.5))),
-            (
-                text("-inf"),
-                PrimitiveType::Double,
-                Some(Scalar::Double(f64::NEG_INFINITY)),
-            ),
-            (text("-nan"), PrimitiveType::Double, None),
-            (text("1.005"), money, Some(decimal(101, 5, 2))),
-            (text("-1.005"), money, Some(decimal(-101, 5, 2))),
-            (text("999.995"), money, None),
-            (text("1e2"), money, Some(decimal(10_000, 5, 2))),
-            (text("1e-9"), money, Some(decimal(0, 5, 2))),
-            (text(""), money, None),
-            (Scalar::Double(1.015), money, Some(decimal(102, 5, 2))),
-            (
-                decimal(575, 5, 2),
-                PrimitiveType::Integer,
-                Some(Scalar::Integer(5)),
-            ),
-            (text("YES"), PrimitiveType::Boolean, Some(Scalar::Boolean(true))),
-            (
-                Scalar::Boolean(true),
-                PrimitiveType::Double,
-                Some(Scalar::Double(1.0)),
-            ),
-            (
-                Scalar::Integer(0),
-                PrimitiveType::Boolean,
-                Some(Scalar::Boolean(false)),
-            ),
-            (
-                Scalar::Date(1),
-                PrimitiveType::Timestamp,
-                Some(Scalar::Timestamp(DAY)),
-            ),
-            (Scalar::Timestamp(-1), PrimitiveType::Date, Some(Scalar::Date(-1))),
-            (decimal(150, 3, 2), PrimitiveType::String, Some(text("1.50"))),
-            (Scalar::Date(0), PrimitiveType::String, Some(text("1970-01-01"))),
-            (Scalar::Integer(1), PrimitiveType::Binary, None),
-            (Scalar::Date(0), PrimitiveType::Integer, None),
-        ] {
-            assert_eq!(cast(&value, to).ok(), expected, "{value:?} to {to}");
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::function::Function;
 use super::moments::{format_days, format_micros};
 use super::predicate::{Arithmetic, Expr, ExprKind, Interval, TextTest};
 use super::scalar::format_decimal;
@@ -26,10 +27,10 @@ impl Display for Comparison {
 struct Name<'a>(&'a [String]);
 
 /// Keywords that cannot start a name.
-const KEYWORDS: [&str; 29] = [
+const KEYWORDS: [&str; 30] = [
     "and", "as", "between", "case", "cast", "collate", "distinct", "div", "escape", "exists", "false",
     "from", "ilike", "in", "interval", "is", "like", "not", "null", "or", "r", "regexp", "rlike", "select",
-    "true", "try_cast", "unknown", "with", "x",
+    "true", "try_cast", "unknown", "when", "with", "x",
 ];
 
 impl Display for Name<'_> {
@@ -159,6 +160,7 @@ impl Display for BoundPredicate {
             Self::And(parts) => joined(f, parts, " AND "),
             Self::Or(parts) => joined(f, parts, " OR "),
             Self::Not(inner) => write!(f, "NOT {inner}"),
+            Self::Computed(computed) => Display::fmt(computed, f),
         }
     }
 }
@@ -223,6 +225,39 @@ impl Display for Expr {
             ),
             ExprKind::IsNan(inner) => write!(f, "isnan({inner})"),
             ExprKind::TextTest(test, text, part) => write!(f, "{test}({text}, {part})"),
+            ExprKind::Call(Function::ExactSecond, arguments) => {
+                f.write_str("EXTRACT(SECOND FROM ")?;
+                arguments
+                    .iter()
+                    .try_for_each(|argument| write!(f, "{argument}"))?;
+                f.write_str(")")
+            }
+            ExprKind::Call(function, arguments) => {
+                f.write_str(function.name())?;
+                if arguments.is_empty() {
+                    return f.write_str("()");
+                }
+                joined(f, arguments, ", ")
+            }
+            ExprKind::Case {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                f.write_str("CASE")?;
+                if let Some(operand) = operand {
+                    write!(f, " {operand}")?;
+                }
+                for (condition, result) in branches {
+                    write!(f, " WHEN {condition} THEN {result}")?;
+                }
+                if let Some(otherwise) = otherwise {
+                    write!(f, " ELSE {otherwise}")?;
+                }
+                f.write_str(" END")
+            }
+            ExprKind::Field(inner, name) => write!(f, "({inner}).{}", Name(std::slice::from_ref(name))),
+            ExprKind::Element(inner, key) => write!(f, "({inner})[{key}]"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Scalar;
 use super::coercion::decimal_for;
-use super::convert::cast;
+use super::convert::cast_or_missing;
 use super::failure::{Failure, invalid};
 use super::integers::integer;
 use super::integers::is_integral;
@@ -29,8 +29,8 @@ impl Known {
 
     /// Casts the constant to another type.
     pub(super) fn cast(&self, to: PrimitiveType) -> Result<Self, Failure> {
-        let value = self.value.as_ref().map(|value| cast(value, to)).transpose()?;
-        Ok(Self::computed(value, to))
+        let value = self.value.as_ref().map(|value| cast_or_missing(value, to));
+        Ok(Self::computed(value.transpose()?.flatten(), to))
     }
 
     /// Precision and scale of an exact number.

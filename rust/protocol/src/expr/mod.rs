@@ -1,24 +1,27 @@
-//! Predicates: parsing, binding and evaluation.
+//! Expressions and predicates: parsing, binding and evaluation.
 //!
 //! `parse` converts SQL text to a [`Predicate`], `bind` resolves it against a schema and folds constants,
-//! `evaluate` returns TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
+//! `evaluate` returns TRUE, FALSE or NULL for each row of a batch, by Spark's rules. Values are computed by `compute`, over
+//! whole columns.
 
-mod arithmetic;
 mod bind;
 mod bound;
 mod calendar;
 mod coercion;
 mod columns;
+mod compute;
 mod convert;
 mod convert_literal;
-mod decimals;
+mod current_time;
 mod display;
 mod evaluate;
 mod failure;
+mod function;
 mod integers;
 mod known;
 mod like;
 mod moments;
+mod order;
 mod parse;
 mod predicate;
 #[cfg(test)]
@@ -32,7 +35,7 @@ mod value_expr;
 mod values;
 mod zones;
 
-pub use bound::{BoundPredicate, Comparison, Operand};
+pub use bound::{BoundPredicate, Comparison, ComputedPart, Operand};
 pub use evaluate::evaluate;
 pub use like::LikePattern;
 pub use parse::parse_predicate;
@@ -41,3 +44,6 @@ pub use scalar::Scalar;
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
 pub use value_expr::{BoundValue, ValueExpr};
 pub use values::ValueSet;
+
+use evaluate::column;
+use order::compare_values;

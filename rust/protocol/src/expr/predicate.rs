@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::function::Function;
 use super::span::Span;
 use super::{Comparison, Scalar};
 use crate::schema::PrimitiveType;
@@ -109,26 +110,58 @@ pub(super) enum ExprKind {
     },
     IsNan(Box<Expr>),
     TextTest(TextTest, Box<Expr>, Box<Expr>),
+    Call(Function, Vec<Expr>),
+    Case {
+        /// The value that is compared with the conditions, if there is one.
+        operand: Option<Box<Expr>>,
+        /// Conditions and results.
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    /// A field of a struct that is not a column.
+    Field(Box<Expr>, String),
+    /// An element of an array, counted from 0, or the value of a key of a map.
+    Element(Box<Expr>, Box<Expr>),
+}
+
+impl ExprKind {
+    /// The expressions that it consists of.
+    pub(super) fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Self::Literal(_) | Self::Interval(_) | Self::Column(_) => Vec::new(),
+            Self::And(parts) | Self::Or(parts) | Self::Call(_, parts) => parts.iter().collect(),
+            Self::Not(inner)
+            | Self::Negate(inner)
+            | Self::Cast { inner, .. }
+            | Self::IsNull(inner)
+            | Self::Is(inner, _)
+            | Self::IsNan(inner)
+            | Self::Field(inner, _) => vec![inner],
+            Self::Compare(_, left, right)
+            | Self::Arithmetic(_, left, right)
+            | Self::TextTest(_, left, right)
+            | Self::Element(left, right) => vec![left, right],
+            Self::In(inner, list) => std::iter::once(inner.as_ref()).chain(list).collect(),
+            Self::Between(inner, low, high) => vec![inner, low, high],
+            Self::Like { inner, pattern, .. } => vec![inner, pattern],
+            Self::Case {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                let branches = branches
+                    .iter()
+                    .flat_map(|(condition, result)| [condition, result]);
+                let ends = [operand, otherwise].into_iter().flatten().map(Box::as_ref);
+                branches.chain(ends).collect()
+            }
+        }
+    }
 }
 
 impl Expr {
     pub(super) fn new(at: Span, kind: ExprKind) -> Self {
-        let parts: &[&Expr] = match &kind {
-            ExprKind::Literal(_) | ExprKind::Interval(_) | ExprKind::Column(_) => &[],
-            ExprKind::And(parts) | ExprKind::Or(parts) => &parts.iter().collect::<Vec<_>>(),
-            ExprKind::Not(inner)
-            | ExprKind::Negate(inner)
-            | ExprKind::Cast { inner, .. }
-            | ExprKind::IsNull(inner)
-            | ExprKind::Is(inner, _)
-            | ExprKind::IsNan(inner) => &[inner],
-            ExprKind::Compare(_, left, right)
-            | ExprKind::Arithmetic(_, left, right)
-            | ExprKind::TextTest(_, left, right) => &[left, right],
-            ExprKind::In(inner, list) => &std::iter::once(inner.as_ref()).chain(list).collect::<Vec<_>>(),
-            ExprKind::Between(inner, low, high) => &[inner, low, high],
-            ExprKind::Like { inner, pattern, .. } => &[inner, pattern],
-        };
+        let parts = kind.parts();
         let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
         Self { at, kind, height }
     }

@@ -98,7 +98,8 @@ pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure
 fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
-        return None;
+        // Java ignores the sign of this spelling only.
+        return unsigned.parse().ok().filter(|_| unsigned == "NaN");
     }
     let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     let number = if is_number {
@@ -118,20 +119,64 @@ pub(super) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
         Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => moments::format_micros(*micros, ' '),
         Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
-            Err(_) => {
-                return unsupported(
-                    "casting binary that is not UTF-8 to a string is not implemented in predicates",
-                );
-            }
+            Err(_) => return unsupported("casting binary that is not UTF-8 to a string is not implemented"),
         },
-        other => match integer(other) {
-            Some(number) => number.to_string(),
-            None => {
-                return unsupported(format!(
-                    "the cast of the type {} to a string is not implemented in predicates",
-                    other.data_type()
-                ));
-            }
-        },
+        Scalar::Float(value) => {
+            let two = format!("{value:.1e}");
+            let is_same = two.parse() == Ok(*value);
+            of_floating(&format!("{value:e}"), &two, is_same, f64::from(*value))
+        }
+        Scalar::Double(value) => {
+            let two = format!("{value:.1e}");
+            let is_same = two.parse() == Ok(*value);
+            of_floating(&format!("{value:e}"), &two, is_same, *value)
+        }
+        other => integer(other).unwrap_or_default().to_string(),
     }))
+}
+
+/// A floating point number as Java writes it: the shortest digits that identify it, with at least one digit after the
+/// point. `shortest` is Rust's spelling of them. If it has one digit, the nearest number of `two` digits is written if it
+/// identifies the value.
+fn of_floating(shortest: &str, two: &str, is_two_same: bool, value: f64) -> String {
+    let is_one_digit = !shortest.contains('.');
+    let scientific = if is_one_digit && is_two_same {
+        two
+    } else {
+        shortest
+    };
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    if value.is_infinite() {
+        return format!("{sign}Infinity");
+    }
+    let unsigned = scientific.trim_start_matches('-');
+    let (mantissa, exponent) = unsigned.split_once('e').unwrap_or((unsigned, "0"));
+    let digits = mantissa.strip_suffix(".0").unwrap_or(mantissa).replace('.', "");
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    let padded = |fraction: &str| {
+        if fraction.is_empty() {
+            "0".to_owned()
+        } else {
+            fraction.to_owned()
+        }
+    };
+    match exponent {
+        0..=6 => {
+            let whole = usize::try_from(exponent).unwrap_or_default() + 1;
+            let digits = format!("{digits:0<whole$}");
+            let (before, after) = digits.split_at_checked(whole).unwrap_or((&digits, ""));
+            format!("{sign}{before}.{}", padded(after))
+        }
+        -3..=-1 => {
+            let zeros = usize::try_from(-exponent - 1).unwrap_or_default();
+            format!("{sign}0.{}{digits}", "0".repeat(zeros))
+        }
+        _ => {
+            let (before, after) = digits.split_at_checked(1).unwrap_or((&digits, ""));
+            format!("{sign}{before}.{}E{exponent}", padded(after))
+        }
+    }
 }

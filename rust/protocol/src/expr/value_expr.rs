@@ -1,21 +1,15 @@
-//! Expressions for new values: parsed, bound to a schema, and evaluated for each row.
-//!
-//! Values are computed row by row with the same functions as constants, so both have Spark's types, overflow checks and
-//! errors.
+//! Expressions for values: parsed, bound to a schema, and evaluated for each row.
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch};
 
-use super::arithmetic::{compute, later, negated};
-use super::evaluate::column;
-use super::failure::Failure;
+use super::compute::{Computed, Node, operand_name};
+use super::function::Function;
 use super::integers::is_integral;
-use super::known::Known;
-use super::predicate::{Arithmetic, Interval};
-use super::span::{Source, Span};
-use super::{BoundPredicate, Predicate, Scalar, evaluate, parse_predicate};
-use crate::schema::{DataType, PrimitiveType};
+use super::span::Source;
+use super::{BoundPredicate, Predicate, parse_predicate};
+use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
 /// An expression for a value, as the user wrote it.
@@ -30,7 +24,7 @@ use crate::{Error, ErrorKind, Result};
 pub struct ValueExpr(pub(super) Predicate);
 
 impl ValueExpr {
-    /// Parses SQL text: a literal, a column, arithmetic, a cast or a condition.
+    /// Parses SQL text: a column, a literal, operators and functions.
     ///
     /// # Errors
     ///
@@ -48,43 +42,28 @@ impl ValueExpr {
 }
 
 /// An expression for a value that is bound to a schema.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BoundValue {
     pub(super) text: Arc<str>,
-    pub(super) root: Node,
-    pub(super) data_type: DataType,
-}
-
-/// A part of a bound expression.
-#[derive(Clone, Debug)]
-pub(super) enum Node {
-    /// A constant.
-    Known(Known),
-    /// A column or a nested field of a primitive type.
-    Column(Vec<String>, PrimitiveType),
-    /// A column or a nested field of another type, which can only be used as it is.
-    Whole(Vec<String>),
-    /// NULL of any type.
-    Null,
-    Condition(BoundPredicate),
-    Arithmetic(Span, Arithmetic, Box<Node>, Box<Node>),
-    Negate(Span, Box<Node>),
-    /// Adds an interval, or subtracts it.
-    Later(Span, Box<Node>, Interval, bool),
-    Cast {
-        at: Span,
-        inner: Box<Node>,
-        to: PrimitiveType,
-        /// `TRY_CAST`: NULL instead of an error.
-        or_null: bool,
-    },
+    pub(super) computed: Computed,
 }
 
 impl BoundValue {
     /// The type of the values.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
-        &self.data_type
+        &self.computed.data_type
+    }
+
+    /// The SQL text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Calls `visit` with each reference to a column or nested field.
+    pub fn for_each_path<'a>(&'a self, visit: &mut dyn FnMut(&'a Vec<String>)) {
+        self.computed.for_each_path(visit);
     }
 
     /// Evaluates the expression for each row of a batch, which has the columns of the schema.
@@ -94,159 +73,138 @@ impl BoundValue {
     /// `InvalidPredicate` with the position if Spark raises an error for a row: overflow, division by zero, an invalid
     /// cast.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<ArrayRef> {
-        match &self.root {
-            Node::Whole(path) | Node::Column(path, _) => return column(batch, path),
-            Node::Null => return Ok(new_null_array(&self.data_type.to_arrow()?, batch.num_rows())),
-            _ => {}
-        }
-        let rows = batch.num_rows();
-        let source = Source(&self.text);
-        let inputs = Inputs::of(&self.root, batch)?;
-        let DataType::Primitive(data_type) = self.data_type else {
-            return Err(Error::internal("a computed value has no primitive type"));
-        };
-        let mut values = Vec::with_capacity(rows);
-        for row in 0..rows {
-            values.push(inputs.value(row, source)?.value);
-        }
-        Ok(Scalar::to_column(&values, data_type))
-    }
-}
-
-/// A node with the arrays that it needs.
-enum Inputs<'n> {
-    Known(&'n Known),
-    Column(ArrayRef, PrimitiveType),
-    Condition(BooleanArray),
-    Arithmetic(Span, Arithmetic, Box<Self>, Box<Self>),
-    Negate(Span, Box<Self>),
-    Later(Span, Box<Self>, Interval, bool),
-    Cast {
-        at: Span,
-        inner: Box<Self>,
-        to: PrimitiveType,
-        or_null: bool,
-    },
-}
-
-impl<'n> Inputs<'n> {
-    fn of(node: &'n Node, batch: &RecordBatch) -> Result<Self> {
-        let boxed = |node: &'n Node| Self::of(node, batch).map(Box::new);
-        Ok(match node {
-            Node::Known(known) => Self::Known(known),
-            Node::Column(path, data_type) => Self::Column(column(batch, path)?, *data_type),
-            Node::Whole(_) | Node::Null => {
-                return Err(Error::internal("a value of this type is not computed with"));
-            }
-            Node::Condition(condition) => Self::Condition(evaluate(condition, batch)?),
-            Node::Arithmetic(at, op, left, right) => Self::Arithmetic(*at, *op, boxed(left)?, boxed(right)?),
-            Node::Negate(at, inner) => Self::Negate(*at, boxed(inner)?),
-            Node::Later(at, inner, interval, backwards) => {
-                Self::Later(*at, boxed(inner)?, *interval, *backwards)
-            }
-            Node::Cast {
-                at,
-                inner,
-                to,
-                or_null,
-            } => Self::Cast {
-                at: *at,
-                inner: boxed(inner)?,
-                to: *to,
-                or_null: *or_null,
-            },
-        })
+        self.computed.evaluate(batch, Source(&self.text))
     }
 
-    fn value(&self, row: usize, source: Source<'_>) -> Result<Known> {
-        let failed = |at: Span| move |failure: Failure| failure.at(source, at);
-        match self {
-            Self::Known(known) => Ok((*known).clone()),
-            Self::Column(array, data_type) => Ok(Known::computed(
-                Scalar::of_row(array, row, *data_type),
-                *data_type,
-            )),
-            Self::Condition(held) => {
-                let value = held.is_valid(row).then(|| Scalar::Boolean(held.value(row)));
-                Ok(Known::computed(value, PrimitiveType::Boolean))
-            }
-            Self::Arithmetic(at, op, left, right) => {
-                compute(*op, &left.value(row, source)?, &right.value(row, source)?).map_err(failed(*at))
-            }
-            Self::Negate(at, inner) => negated(&inner.value(row, source)?).map_err(failed(*at)),
-            Self::Later(at, inner, interval, backwards) => {
-                later(&inner.value(row, source)?, *interval, *backwards).map_err(failed(*at))
-            }
-            Self::Cast {
-                at,
-                inner,
-                to,
-                or_null,
-            } => match inner.value(row, source)?.cast(*to) {
-                Err(Failure::Invalid(_) | Failure::Malformed(_)) if *or_null => {
-                    Ok(Known::computed(None, *to))
-                }
-                cast => cast.map_err(failed(*at)),
-            },
-        }
-    }
-}
-
-impl BoundValue {
     /// Returns the expression with the type of the column that it is assigned to: exact numbers are converted to other
-    /// exact numbers and to doubles, with an error for a row whose value is out of range; NULL and dates are converted too.
+    /// exact numbers and to doubles, with an error for a row whose value is out of range; NULL and dates are converted too,
+    /// and structs field by field.
     ///
     /// # Errors
     ///
     /// `SchemaMismatch` with the `field` for every other type: an explicit cast is needed.
     pub fn assigned_to(self, column: &str, to: &DataType) -> Result<Self> {
-        if self.data_type == *to {
-            return Ok(self);
-        }
-        let mismatch = |hint: String| {
-            let what = format!(
-                "the column {column} is {to}, but its new value {} is {}",
-                self.text, self.data_type
-            );
-            Err(Error::new(ErrorKind::SchemaMismatch, what)
-                .with("field", column)
-                .hint(hint))
+        let text = self.text;
+        let computed = assigned(self.computed, column, to, &text)?;
+        let computed = match computed.is_constant() && matches!(computed.node, Node::Cast { .. }) {
+            true => {
+                // A constant that is out of range is found before a row is read.
+                computed.constant(Source(&text))?;
+                computed
+            }
+            false => computed,
         };
-        match (&self.data_type, to) {
-            (DataType::Primitive(PrimitiveType::Void), _) => Ok(Self {
-                root: Node::Null,
-                data_type: to.clone(),
-                text: self.text,
-            }),
-            (DataType::Primitive(from), DataType::Primitive(wanted)) if is_assignable(*from, *wanted) => {
-                let at = Span {
-                    start: 0,
-                    end: self.text.len(),
-                };
-                let root = match self.root {
-                    Node::Known(known) => {
-                        let cast = known.cast(*wanted);
-                        Node::Known(cast.map_err(|failure| failure.at(Source(&self.text), at))?)
-                    }
-                    root => Node::Cast {
-                        at,
-                        inner: Box::new(root),
-                        to: *wanted,
-                        or_null: false,
-                    },
-                };
-                Ok(Self {
-                    root,
-                    data_type: to.clone(),
-                    text: self.text,
-                })
-            }
-            (DataType::Primitive(_), DataType::Primitive(_)) => {
-                mismatch(format!("write CAST({} AS {to})", self.text))
-            }
-            _ => mismatch("use a value of the column's own type".to_owned()),
-        }
+        Ok(Self { text, computed })
     }
+}
+
+fn assigned(computed: Computed, column: &str, to: &DataType, text: &str) -> Result<Computed> {
+    if computed.data_type == *to {
+        return Ok(computed);
+    }
+    let at = computed.at;
+    let with = |node| Computed {
+        at,
+        data_type: to.clone(),
+        node,
+    };
+    let cast = match (&computed.data_type, to) {
+        (DataType::Primitive(PrimitiveType::Void), _) => return Ok(with(Node::Null)),
+        (DataType::Primitive(from), DataType::Primitive(wanted)) if is_assignable(*from, *wanted) => {
+            return Ok(with(Node::Cast {
+                inner: Box::new(computed),
+                or_null: false,
+            }));
+        }
+        (DataType::Primitive(_), DataType::Primitive(_)) => format!("write CAST({text} AS {to})"),
+        (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields) => {
+            return of_fields(computed, column, fields, text);
+        }
+        (from, to) if alike(from, to) => return Ok(with(computed.node)),
+        _ => "use a value of the column's own type".to_owned(),
+    };
+    let what = format!(
+        "the column {column} is {to}, but its new value {text} is {}",
+        computed.data_type
+    );
+    Err(Error::new(ErrorKind::SchemaMismatch, what)
+        .with("field", column)
+        .hint(cast))
+}
+
+/// Whether two types differ only in what may be NULL.
+fn alike(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::Array(from), DataType::Array(to)) => alike(&from.element_type, &to.element_type),
+        (DataType::Map(from), DataType::Map(to)) => {
+            alike(&from.key_type, &to.key_type) && alike(&from.value_type, &to.value_type)
+        }
+        (DataType::Struct(from), DataType::Struct(to)) => {
+            let same = |(from, to): (&StructField, &StructField)| {
+                from.name == to.name && alike(&from.data_type, &to.data_type)
+            };
+            from.fields.len() == to.fields.len() && from.fields.iter().zip(&to.fields).all(same)
+        }
+        (from, to) => from == to,
+    }
+}
+
+fn have_same_names(from: &StructType, to: &StructType) -> bool {
+    let is_in = |field: &StructField| from.field_ignoring_case(&field.name).is_some();
+    from.fields.len() == to.fields.len() && to.fields.iter().all(is_in)
+}
+
+/// A struct whose fields are converted to those of another, in their order; a NULL struct is NULL.
+fn of_fields(computed: Computed, column: &str, fields: &StructType, text: &str) -> Result<Computed> {
+    let (at, from) = (computed.at, computed.data_type.clone());
+    let name = operand_name(column);
+    let operand = |data_type: &DataType, node| Computed {
+        at,
+        data_type: data_type.clone(),
+        node,
+    };
+    let mut parts = Vec::new();
+    for field in &fields.fields {
+        let DataType::Struct(own) = &from else {
+            return Err(Error::internal("a struct is expected"));
+        };
+        let index = own
+            .fields
+            .iter()
+            .position(|known| known.name.to_lowercase() == field.name.to_lowercase());
+        let Some((index, source)) = index.and_then(|index| Some((index, own.fields.get(index)?))) else {
+            return Err(Error::internal("a field is expected"));
+        };
+        let whole = operand(&from, Node::Column(vec![name.clone()]));
+        let part = operand(&source.data_type, Node::Field(Box::new(whole), index));
+        parts.push(assigned(
+            part,
+            &format!("{column}.{}", field.name),
+            &field.data_type,
+            text,
+        )?);
+    }
+    // Whether fields may be NULL is checked when rows are written.
+    let relaxed = DataType::Struct(StructType {
+        fields: fields
+            .fields
+            .iter()
+            .zip(&parts)
+            .map(|(field, part)| StructField::new(&field.name, part.data_type.clone(), true))
+            .collect(),
+    });
+    let structure = operand(&relaxed, Node::Call(Function::NamedStruct, parts));
+    let case = Node::Case {
+        branches: vec![(
+            BoundPredicate::IsNull(vec![name.clone()]),
+            operand(&relaxed, Node::Null),
+        )],
+        otherwise: Box::new(structure),
+    };
+    Ok(operand(
+        &relaxed,
+        Node::With(vec![(name, computed)], Box::new(operand(&relaxed, case))),
+    ))
 }
 
 /// Whether values of a type may be assigned to a column of another, as by Spark, except that no fraction is cut off.

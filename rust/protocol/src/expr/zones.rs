@@ -10,6 +10,19 @@ use super::time_reader::{NoTime, Reader, trimmed};
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
+/// The abbreviations that Java has, except those of fixed offsets.
+#[rustfmt::skip] // a table
+const SHORT_NAMES: [(&str, &str); 25] = [
+    ("ACT", "Australia/Darwin"), ("AET", "Australia/Sydney"), ("AGT", "America/Argentina/Buenos_Aires"),
+    ("ART", "Africa/Cairo"), ("AST", "America/Anchorage"), ("BET", "America/Sao_Paulo"), ("BST", "Asia/Dhaka"),
+    ("CAT", "Africa/Harare"), ("CNT", "America/St_Johns"), ("CST", "America/Chicago"), ("CTT", "Asia/Shanghai"),
+    ("EAT", "Africa/Addis_Ababa"), ("ECT", "Europe/Paris"), ("IET", "America/Indiana/Indianapolis"),
+    ("IST", "Asia/Kolkata"), ("JST", "Asia/Tokyo"), ("MIT", "Pacific/Apia"), ("NET", "Asia/Yerevan"),
+    ("NST", "Pacific/Auckland"), ("PLT", "Asia/Karachi"), ("PNT", "America/Phoenix"),
+    ("PRT", "America/Puerto_Rico"), ("PST", "America/Los_Angeles"), ("SST", "Pacific/Guadalcanal"),
+    ("VST", "Asia/Ho_Chi_Minh"),
+];
+
 /// The instant of a local time in a zone; both in microseconds since the epoch.
 pub(super) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
     let zone = trimmed(zone);
@@ -19,7 +32,15 @@ pub(super) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
         }
         return micros.checked_sub(seconds * SECOND).ok_or(NoTime::Malformed);
     }
-    let named = chrono_tz::Tz::from_str(zone).map_err(|_| NoTime::Zone)?;
+    let name = SHORT_NAMES
+        .iter()
+        .find(|(short, _)| *short == zone)
+        .map_or(zone, |(_, name)| name);
+    let is_name = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let named = chrono_tz::Tz::from_str(name).map_err(|_| match is_name {
+        true => NoTime::Zone,
+        false => NoTime::Malformed,
+    })?;
     let local = clock(micros).ok_or(NoTime::Zone)?;
     // The tables end there; recurring rules for later years are not included.
     if calendar_of(micros.div_euclid(DAY)).0 >= 2100 {

@@ -14,7 +14,6 @@ pub fn features_page() -> String {
          that the support checks use. A feature that is not listed raises `UnsupportedFeature`, which names it.\n\n\
          *open*: read the log, for metadata, schema, properties, files, statistics and history. *read* and *append*: read and \
          append rows. *remove*: remove files, or delete rows by deletion vectors, without adding rows.\n\n\
-         *while inactive*: supported if the table does not use the feature.\n\n\
          *with a log tail*: the catalog of the table must provide the newest commits; the table does not open by path.\n\n\
          | feature | binds | implied by | open | read | append | remove | needs | excludes | also named |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
@@ -53,7 +52,6 @@ fn implied_by(feature: &Feature) -> String {
 fn word(support: Support) -> &'static str {
     match support {
         Support::Full => "yes",
-        Support::WhileInactive => "while inactive",
         Support::WithTail => "with a log tail",
         Support::None => "no",
     }

@@ -19,8 +19,6 @@ pub enum Kind {
 pub enum Support {
     /// Fully supported.
     Full,
-    /// Supported while the feature is not active in the table.
-    WhileInactive,
     /// Fully supported once the catalog has provided the tail of the log.
     WithTail,
     /// Not implemented: the table is refused.
@@ -239,26 +237,9 @@ pub(super) const fn writer(name: &'static str, legacy_writer: i32, append: Suppo
     }
 }
 
-/// A feature that restricts the rows that are written: constraints, defaults, generated values. Rows may be removed
-/// without evaluating it.
+/// A feature that restricts the rows that are written: constraints, defaults, generated values.
 pub(super) const fn row_rule(name: &'static str, legacy_writer: i32, used: IsUsed) -> Feature {
-    let feature = writer(name, legacy_writer, WHILE_INACTIVE);
-    let support = VerbSupport {
-        remove: FULL,
-        ..feature.support
-    };
-    Feature { support, ..feature }.active(used).needed(used)
-}
-
-impl Feature {
-    /// Writers check the rule, or compute its values.
-    pub(super) const fn applied(self) -> Self {
-        let support = VerbSupport {
-            append: FULL,
-            ..self.support
-        };
-        Self { support, ..self }
-    }
+    writer(name, legacy_writer, FULL).active(used).needed(used)
 }
 
 pub(super) const fn both(name: &'static str, read: Support, append: Support) -> Feature {
@@ -275,6 +256,5 @@ pub(super) const fn both(name: &'static str, read: Support, append: Support) -> 
 }
 
 pub(super) const FULL: Support = Support::Full;
-pub(super) const WHILE_INACTIVE: Support = Support::WhileInactive;
 pub(super) const WITH_TAIL: Support = Support::WithTail;
 pub(super) const NONE: Support = Support::None;

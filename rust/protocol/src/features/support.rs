@@ -27,11 +27,9 @@ pub enum CatalogTail {
 /// `CorruptLog` if the protocol action contradicts itself.
 pub fn ensure_openable(table: &TableConfiguration, tail: CatalogTail) -> Result<()> {
     let names = binding_readers(table.protocol())?;
-    // What the protocol requires is reported before a schema that cannot be parsed.
-    let schema = table.schema().unwrap_or_default();
     let needs_tail =
         |name: &&&str| feature(name).is_some_and(|feature| feature.support(Verb::Open) == Support::WithTail);
-    let mut refused = refused(names.clone(), Verb::Open, table, &schema);
+    let mut refused = refused(names.clone(), Verb::Open);
     refused.retain(|name| !needs_tail(&name));
     refuse(&refused, "open")?;
     match names.iter().find(needs_tail) {
@@ -51,7 +49,7 @@ pub fn ensure_openable(table: &TableConfiguration, tail: CatalogTail) -> Result<
 pub fn ensure_readable(table: &TableConfiguration) -> Result<()> {
     let metadata = table.metadata();
     let schema = table.schema()?;
-    let mut refused = refused(binding_readers(table.protocol())?, Verb::Read, table, &schema);
+    let mut refused = refused(binding_readers(table.protocol())?, Verb::Read);
     // A table can map its columns although its protocol does not list the feature for readers. Reading
     // it with or without the mapping would then be wrong.
     let mode = table.column_mapping()?;
@@ -126,9 +124,8 @@ fn binding_readers(protocol: &Protocol) -> Result<Vec<&str>> {
 /// Protocol: *Writer Version Requirements*, *Requirements for Writers*.
 pub fn ensure_appendable(table: &TableConfiguration) -> Result<()> {
     ensure_readable(table)?;
-    let schema = table.schema()?;
     let names = binding_writers(table.protocol())?;
-    refuse(&refused(names, Verb::Append, table, &schema), "append to")
+    refuse(&refused(names, Verb::Append), "append to")
 }
 
 /// Verifies that the writer features of the table allow deltaic to remove rows without adding any. Constraints and
@@ -137,9 +134,8 @@ pub fn ensure_appendable(table: &TableConfiguration) -> Result<()> {
 /// Protocol: *Writer Version Requirements*, *CHECK Constraints*, *Column Invariants*, *Generated Columns*.
 pub(super) fn ensure_removal_supported(table: &TableConfiguration) -> Result<()> {
     ensure_readable(table)?;
-    let schema = table.schema()?;
     let names = binding_writers(table.protocol())?;
-    refuse(&refused(names, Verb::Remove, table, &schema), "remove rows from")
+    refuse(&refused(names, Verb::Remove), "remove rows from")
 }
 
 /// Verifies that deltaic writes correct checkpoints of a table with this protocol and metadata: it knows
@@ -161,10 +157,7 @@ pub fn ensure_checkpointable(table: &TableConfiguration) -> Result<()> {
             .filter(|name| !names.contains(name))
             .collect::<Vec<_>>(),
     );
-    refuse(
-        &refused(names, Verb::Checkpoint, table, &schema),
-        "write a checkpoint of",
-    )?;
+    refuse(&refused(names, Verb::Checkpoint), "write a checkpoint of")?;
     refuse_unknown_types(&schema)
 }
 
@@ -179,14 +172,14 @@ pub fn ensure_checkpointable(table: &TableConfiguration) -> Result<()> {
 /// Returns `UnsupportedFeature` with what is not supported, as spelled by the table, and the errors of
 /// [`ensure_readable`].
 pub fn ensure_changeable(table: &TableConfiguration) -> Result<()> {
-    let schema = table.schema()?;
+    table.schema()?;
     if table.metadata().schema_string.is_empty() {
         binding_readers(table.protocol())?;
     } else {
         ensure_readable(table)?;
     }
     let names = binding_writers(table.protocol())?;
-    refuse(&refused(names, Verb::Alter, table, &schema), "change")
+    refuse(&refused(names, Verb::Alter), "change")
 }
 
 /// The features that bind the writers of a table, as spelled by the table.
@@ -229,19 +222,8 @@ pub fn supports_for_writers(protocol: &Protocol, name: &str) -> bool {
 }
 
 /// The features, as spelled by the table, that do not allow a verb on it.
-fn refused<'a>(
-    mut names: Vec<&'a str>,
-    verb: Verb,
-    table: &TableConfiguration,
-    schema: &StructType,
-) -> Vec<&'a str> {
-    names.retain(|name| {
-        feature(name).is_none_or(|feature| match feature.support(verb) {
-            Support::Full => false,
-            Support::WhileInactive => (feature.active)(table.metadata(), schema),
-            Support::WithTail | Support::None => true,
-        })
-    });
+fn refused(mut names: Vec<&str>, verb: Verb) -> Vec<&str> {
+    names.retain(|name| feature(name).is_none_or(|feature| feature.support(verb) != Support::Full));
     names
 }
 

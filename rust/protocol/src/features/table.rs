@@ -15,9 +15,9 @@ use crate::schema::{PrimitiveType, StructType};
 #[rustfmt::skip] // a table: a row each
 pub static FEATURES: &[Feature] = &[
     writer("appendOnly", 2, FULL).property("delta.appendOnly").dropped(Drop::PLAIN),
-    row_rule("invariants", 2, has_invariants).applied()
+    row_rule("invariants", 2, has_invariants)
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.invariants", "columns with invariants"))),
-    row_rule("checkConstraints", 3, has_constraints).applied().dropped(Drop::if_unused(|table, _| checks(table))),
+    row_rule("checkConstraints", 3, has_constraints).dropped(Drop::if_unused(|table, _| checks(table))),
     // Appended rows need no change data files: a version without them is its own change feed.
     writer("changeDataFeed", 4, FULL).property("delta.enableChangeDataFeed").dropped(Drop::PLAIN),
     row_rule("generatedColumns", 4, has_generated_columns)
@@ -28,7 +28,7 @@ pub static FEATURES: &[Feature] = &[
         .dropped(Drop { properties: &["delta.columnMapping.maxColumnId"], ..Drop::if_unused(mapped) }.seen_in_files(FileUse::Schema).protecting_history()),
     row_rule("identityColumns", 6, has_identity_columns)
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.identity.start", "identity columns"))),
-    row_rule("allowColumnDefaults", 0, has_default_columns).applied()
+    row_rule("allowColumnDefaults", 0, has_default_columns)
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "CURRENT_DEFAULT", "columns with defaults"))),
     both("deletionVectors", FULL, FULL).property("delta.enableDeletionVectors")
         // Deletion vectors are optional for a commit.
@@ -48,12 +48,12 @@ pub static FEATURES: &[Feature] = &[
     both("v2Checkpoint", FULL, FULL).needed(has_v2_checkpoints)
         .compatible(&[("delta.checkpointPolicy", CompatibleIf::Becomes("v2"))])
         .dropped(Drop::if_unused(|table, _| has_v2_checkpoints(table.metadata(), &StructType::default()).then(|| "the property delta.checkpointPolicy, which is v2".to_owned())).seen_in_files(FileUse::Checkpoints).protecting_history()),
-    writer("icebergCompatV1", 0, NONE).property("delta.enableIcebergCompatV1").requires(&["columnMapping"]).excludes(&["deletionVectors"]).dropped(Drop::PLAIN),
-    writer("icebergCompatV2", 0, NONE).property("delta.enableIcebergCompatV2").requires(&["columnMapping"]).dropped(Drop::PLAIN),
-    writer("icebergCompatV3", 0, NONE).property("delta.enableIcebergCompatV3").requires(&["columnMapping", "rowTracking"]).unaltered(),
+    writer("icebergCompatV1", 0, FULL).property("delta.enableIcebergCompatV1").requires(&["columnMapping"]).excludes(&["deletionVectors"]).dropped(Drop::PLAIN),
+    writer("icebergCompatV2", 0, FULL).property("delta.enableIcebergCompatV2").requires(&["columnMapping"]).dropped(Drop::PLAIN),
+    writer("icebergCompatV3", 0, FULL).property("delta.enableIcebergCompatV3").requires(&["columnMapping", "rowTracking"]).dropped(Drop::PLAIN),
     writer("icebergWriterCompatV1", 0, NONE).property("delta.enableIcebergWriterCompatV1").requires(&["icebergCompatV2"]).unaltered(),
     writer("icebergWriterCompatV3", 0, NONE).property("delta.enableIcebergWriterCompatV3").requires(&["icebergCompatV3"]).unaltered(),
-    writer("clustering", 0, NONE).requires(&["domainMetadata"])
+    writer("clustering", 0, FULL).requires(&["domainMetadata"])
         .dropped(Drop { domains: &[clustering::DOMAIN], ..Drop::if_unused(|table, _| clustered(table)) }),
     both("vacuumProtocolCheck", FULL, FULL).dropped(Drop::PLAIN),
     writer("inCommitTimestamp", 0, FULL).aliases(&["inCommitTimestamps", "inCommitTimestamp-preview"]).property("delta.enableInCommitTimestamps")
@@ -63,20 +63,21 @@ pub static FEATURES: &[Feature] = &[
     both("typeWidening", FULL, FULL).aliases(&["typeWidening-preview"]).property("delta.enableTypeWidening")
         .needed(|_, schema| has_key(schema, "delta.typeChanges"))
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "delta.typeChanges", "columns whose type was changed: rewrite the files that have the older types")).seen_in_files(FileUse::Schema).protecting_history()),
-    both("variantType", FULL, NONE).aliases(&["variantType-preview"])
+    both("variantType", FULL, FULL).aliases(&["variantType-preview"])
         .needed(|_, schema| has_type(schema, PrimitiveType::Variant))
         .dropped(Drop::if_unused(|_, schema| of_type(schema, PrimitiveType::Variant)).protecting_history()),
-    both("variantShredding", FULL, NONE).aliases(&["variantShredding-preview"]).property("delta.enableVariantShredding").requires(&["variantType"])
+    both("variantShredding", FULL, FULL).aliases(&["variantShredding-preview"]).property("delta.enableVariantShredding").requires(&["variantType"])
         .dropped(Drop::PLAIN.seen_in_files(FileUse::ShreddedVariants).protecting_history()),
     both("catalogManaged", NONE, NONE).aliases(&["catalogOwned-preview"]).requires(&["inCommitTimestamp", "vacuumProtocolCheck"]).opened(WITH_TAIL).unaltered()
         .cleaned_up_by_catalog().compatible(&[("io.unitycatalog.tableId", CompatibleIf::New), ("ucTableId", CompatibleIf::New)]),
     // It binds checkpoints and metadata cleanup, which an append does not affect.
     writer("checkpointProtection", 0, FULL).dropped(Drop { properties: &[PROTECTED_BEFORE], needs_truncated_history: true, ..Drop::PLAIN }),
-    writer("collations", 0, NONE).aliases(&["collations-preview"]).requires(&["domainMetadata"])
+    writer("collations", 0, FULL).aliases(&["collations-preview"]).requires(&["domainMetadata"])
         .needed(|_, schema| has_key(schema, "__COLLATIONS"))
         .dropped(Drop::if_unused(|_, schema| metadata_of(schema, "__COLLATIONS", "columns with a collation"))),
-    writer("materializePartitionColumns", 0, NONE).property("delta.enableMaterializePartitionColumnsFeature").unaltered(),
-    writer("columnMappingUsageTracking", 0, NONE).unaltered(),
+    writer("materializePartitionColumns", 0, FULL).property("delta.enableMaterializePartitionColumnsFeature").dropped(Drop::PLAIN),
+    // It binds changes of columns alone.
+    writer("columnMappingUsageTracking", 0, FULL).unaltered(),
     writer("concurrentIdentityColumns", 0, NONE).unaltered(),
     both("adaptiveMetadata", NONE, NONE).aliases(&["adaptiveMetadata-preview"]).requires(&["columnMapping", "rowTracking", "deletionVectors", "domainMetadata", "inCommitTimestamp"]).excludes(&["v2Checkpoint"]).opened(NONE).read_only().unmaintained(),
     both("geospatial", NONE, NONE).aliases(&["geospatial-dev"]).read_only(),

@@ -292,8 +292,8 @@ fn an_append_needs_every_active_writer_feature() -> Result<()> {
         None
     );
     assert_eq!(
-        append(&protocol(1, 7, &["clustering", "domainMetadata"])).as_deref(),
-        Some("clustering")
+        append(&protocol(1, 7, &["redirectWriterOnly"])).as_deref(),
+        Some("redirectWriterOnly")
     );
     assert_eq!(
         append(&protocol(1, 7, &["fromTheFuture"])).as_deref(),
@@ -322,14 +322,6 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
         r#""metadata":{"delta.invariants":"{}","delta.generationExpression":"1","delta.identity.start":1,"CURRENT_DEFAULT":"1"}"#,
     );
     let ruled = metadata(&ruled, &[("delta.constraints.positive", "a > 0")]);
-    let rules = ["generatedColumns", "identityColumns"];
-    for rule in rules {
-        let protocol = protocol(1, 7, &[rule]);
-        let appended = refused(ensure_appendable(&samples::table(&protocol, &ruled)));
-        assert_eq!(appended.as_deref(), Some(rule));
-        let removed = refused(ensure_removable(&samples::table(&protocol, &ruled)));
-        assert_eq!(removed, None, "{rule}");
-    }
     assert_eq!(
         refused(ensure_removable(&samples::table(&protocol(1, 6, &[]), &ruled))),
         None
@@ -339,7 +331,7 @@ fn a_removal_needs_no_rule_of_rows_and_every_other_feature() -> Result<()> {
             protocol(1, 7, &["checkConstraints", "fromTheFuture"]),
             "fromTheFuture",
         ),
-        (protocol(1, 7, &["icebergCompatV2"]), "icebergCompatV2"),
+        (protocol(1, 7, &["redirectWriterOnly"]), "redirectWriterOnly"),
         (protocol(1, 8, &[]), "writer version 8"),
     ] {
         let removed = refused(ensure_removable(&samples::table(&protocol, &plain)));

@@ -17,6 +17,8 @@ pub enum IndexedColumns {
     All,
     /// These columns, including nested fields.
     Named(Vec<ColumnName>),
+    /// Those, and these columns.
+    Also(Box<IndexedColumns>, Vec<ColumnName>),
 }
 
 impl IndexedColumns {
@@ -37,6 +39,13 @@ impl IndexedColumns {
     /// ```
     #[must_use]
     pub fn leaves<'a>(&self, schema: &'a StructType) -> Vec<Vec<&'a StructField>> {
+        if let Self::Also(first, named) = self {
+            let named = Self::Named(named.clone());
+            let mut chosen = first.leaves(schema);
+            chosen.extend(named.leaves(schema));
+            let is_chosen = |leaf: &Vec<&StructField>| chosen.contains(leaf);
+            return Self::All.leaves(schema).into_iter().filter(is_chosen).collect();
+        }
         let lower = |name: &String| name.to_lowercase();
         let mut walk = Walk {
             named: match self {
@@ -46,11 +55,11 @@ impl IndexedColumns {
                         .map(|name| name.parts().iter().map(lower).collect())
                         .collect(),
                 ),
-                Self::First(_) | Self::All => None,
+                Self::First(_) | Self::All | Self::Also(..) => None,
             },
             left: match self {
                 Self::First(count) => *count,
-                Self::All | Self::Named(_) => usize::MAX,
+                Self::All | Self::Named(_) | Self::Also(..) => usize::MAX,
             },
             names: Vec::new(),
             fields: Vec::new(),
@@ -214,6 +223,20 @@ mod tests {
             (named("s.y, A"), &["a", "S.Y.z"]),
             (named("s"), &["S.x", "S.Y.z"]),
             (named("x, s.Y.z.w, none"), &[]),
+            (
+                IndexedColumns::Also(
+                    Box::new(IndexedColumns::First(1)),
+                    vec![ColumnName::parse("s.y.Z").expect("a name")],
+                ),
+                &["a", "S.Y.z"],
+            ),
+            (
+                IndexedColumns::Also(
+                    Box::new(IndexedColumns::First(2)),
+                    vec![ColumnName::parse("A").expect("a name")],
+                ),
+                &["a", "S.x"],
+            ),
         ] {
             let leaves = indexed.leaves(&schema);
             let path = |fields: &Vec<&StructField>| {

@@ -55,7 +55,7 @@ fn map_columns(
             } else {
                 Names::New(&mut *context.new_id)
             };
-            let nested = boolean(after.metadata(), "delta.enableIcebergCompatV2")?;
+            let nested = IcebergCompat::needs_nested_ids(after)?;
             assign(&mut schema, &mut highest, &mut names, nested);
             after.set_property(MAX_COLUMN_ID, highest.to_string());
             after.set_schema(&schema)
@@ -127,10 +127,11 @@ fn number_nested(
     after: &mut TableConfiguration,
     context: &mut ChangeContext<'_>,
 ) -> Result<()> {
-    let active = |table: &TableConfiguration| -> Result<bool> {
-        Ok(IcebergCompat::active(table)?.contains(&IcebergCompat::V2))
-    };
-    if active(before)? || !active(after)? || !after.column_mapping()?.is_mapped() {
+    let (was, is) = (
+        IcebergCompat::needs_nested_ids(before)?,
+        IcebergCompat::needs_nested_ids(after)?,
+    );
+    if was || !is || !after.column_mapping()?.is_mapped() {
         return Ok(());
     }
     let mut schema = after.schema_copy()?;

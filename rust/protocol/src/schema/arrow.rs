@@ -174,15 +174,9 @@ fn mismatch(path: &str, message: impl Into<String>) -> Error {
 }
 
 fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
-    // Read as its storage struct, a variant would lose its type.
+    // As its storage struct, a variant would lose its type.
     if field.extension_type_name() == Some(VARIANT_EXTENSION) {
-        return Err(Error::new(
-            ErrorKind::UnsupportedFeature,
-            format!("the column {path} is a variant, and variants are not written yet"),
-        )
-        .with("feature", "variantType")
-        .with("field", path)
-        .hint("pass it as a JSON string, as returned by scan(variant=\"json\")"));
+        return Ok(DataType::Primitive(PrimitiveType::Variant));
     }
     type_from_arrow(field.data_type(), path)
 }

@@ -24,15 +24,6 @@ pub struct Identity {
     pub allow_explicit_insert: bool,
 }
 
-/// The length limit of a string column, as declared by an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeclaredLength {
-    /// `char(n)`: padded to `n` characters.
-    Char(u32),
-    /// `varchar(n)`: at most `n` characters.
-    Varchar(u32),
-}
-
 impl StructField {
     /// The SQL generation expression of the column.
     #[must_use]
@@ -128,19 +119,6 @@ impl StructField {
     #[must_use]
     pub fn declared_type(&self) -> Option<&str> {
         self.metadata.get("__CHAR_VARCHAR_TYPE_STRING")?.as_str()
-    }
-
-    /// The length limit of a string column itself.
-    #[must_use]
-    pub fn declared_length(&self) -> Option<DeclaredLength> {
-        let declared = self.declared_type()?;
-        let (name, length) = declared.strip_suffix(')')?.split_once('(')?;
-        let length = length.trim().parse().ok()?;
-        match name {
-            "char" => Some(DeclaredLength::Char(length)),
-            "varchar" => Some(DeclaredLength::Varchar(length)),
-            _ => None,
-        }
     }
 
     fn damaged(&self, message: &str) -> Error {
@@ -247,20 +225,7 @@ mod tests {
             collations,
             [("x", "spark.UTF8_LCASE"), ("x.element", "icu.UNICODE")]
         );
-        assert_eq!(text.declared_length(), Some(DeclaredLength::Varchar(20)));
-        for (declared, length) in [
-            ("char(5)", Some(DeclaredLength::Char(5))),
-            ("array<char(5)>", None),
-            ("char()", None),
-            ("char(-1)", None),
-            ("string", None),
-        ] {
-            let field = field(&json!({"__CHAR_VARCHAR_TYPE_STRING": declared}));
-            assert_eq!(
-                (field.declared_type(), field.declared_length()),
-                (Some(declared), length)
-            );
-        }
+        assert_eq!(text.declared_type(), Some("varchar(20)"));
         assert!(field(&json!({})).collations().is_empty());
     }
 }

@@ -106,7 +106,12 @@ impl<'a> Files<'a> {
         if columns.is_empty() || !columns.iter().all(is_partition) {
             return Ok(None);
         }
-        let found = evaluate(predicate, &RecordBatch::from(values.clone()))?;
+        let found = match evaluate(predicate, &RecordBatch::from(values.clone())) {
+            Ok(found) => found,
+            // An error belongs to the rows of one of the files, which may not be read.
+            Err(_) if predicate.can_fail() => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let wanted = answer == Expected::True;
         Ok(Some(BooleanBuffer::collect_bool(self.len, |row| {
             unreadable.value(row) || (found.is_valid(row) && found.value(row) == wanted)

@@ -150,7 +150,7 @@ fn may_be(
             may_be(inner, asked, files, numbers)?
         }
         (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Expected::False)
-        | (BoundPredicate::Is(_, None), _) => None,
+        | (BoundPredicate::Is(_, None) | BoundPredicate::Computed(_), _) => None,
         (
             BoundPredicate::IsNan(path)
             | BoundPredicate::Like(path, _)

@@ -16,6 +16,7 @@ mod resolve;
 mod sent;
 mod shared;
 mod uri;
+mod without_writes;
 
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -59,6 +60,10 @@ struct Remote {
 
 /// Maximum number of concurrent requests to a local disk.
 const LOCAL_AT_ONCE: usize = 16;
+
+/// The size of the parts in which files are sent to a store, and to a local disk, where small ones cost little.
+const PART_BYTES: usize = 10 << 20;
+const LOCAL_PART_BYTES: usize = 1 << 20;
 
 /// `memory://` is one store per process.
 static MEMORY: LazyLock<Arc<InMemory>> = LazyLock::new(|| Arc::new(InMemory::new()));
@@ -308,6 +313,15 @@ impl TableLocation {
         match self.file_system {
             Some(_) => on_network.min(LOCAL_AT_ONCE),
             None => on_network,
+        }
+    }
+
+    /// Returns the size of the parts in which new files are sent. A writer holds one for each open file.
+    #[must_use]
+    pub fn part_bytes(&self) -> usize {
+        match self.file_system {
+            Some(_) => LOCAL_PART_BYTES,
+            None => PART_BYTES,
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) async fn examine(
     let mut findings = std::mem::take(&mut examination.findings);
     let mut refused: HashSet<Path> = HashSet::new();
     let (wanted, vectors) = wanted_of(location, examination, &mut refused, &mut findings);
-    progress.begin(Stage::Files, wanted.len());
+    progress.begin(Stage::Files, wanted.len() as u64);
     let listed = {
         let places: HashSet<&Path> = wanted
             .iter()

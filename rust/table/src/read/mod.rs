@@ -8,7 +8,7 @@ mod parquet;
 mod pruning;
 mod stream;
 
-pub(crate) use columns::variant::comparable_variants;
+pub(crate) use columns::variant::{comparable_variants, unshredded};
 pub use deletion_vectors::list_vectors::list_vectors;
 pub use deletion_vectors::read_vectors::{VectorOf, read_vectors};
 pub use stream::BatchStream;

@@ -12,7 +12,7 @@ use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::statistics::num_records;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 
 use super::columns::choose;
 use super::positions;
@@ -198,6 +198,26 @@ impl Scan {
             num_records: self.context.without_data_columns(records),
             rows,
         }
+    }
+
+    /// The scan of all columns that the table has under another configuration: that of the files of the next version.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog` if the configuration is inconsistent.
+    pub(crate) fn of_configuration(&self, table: &TableConfiguration) -> Result<Self> {
+        let schema = table.schema()?;
+        let context = ScanContext {
+            output: self.context.variant.of_schema(&schema),
+            table_schema: schema,
+            partition_columns: table.metadata().partition_columns.clone(),
+            column_mapping: table.column_mapping()?,
+            ..self.context.as_ref().clone()
+        };
+        Ok(Self {
+            context: Arc::new(context),
+            ..self.clone()
+        })
     }
 
     /// Whether the predicate, if any, uses only partition columns, so that the log can evaluate it.

@@ -97,7 +97,12 @@ fn residual(predicate: &BoundPredicate, values: &RecordBatch) -> Result<BoundPre
             if columns.is_empty() || !columns.iter().all(is_known) {
                 return Ok(question.clone());
             }
-            let answer = evaluate(question, values)?;
+            let answer = match evaluate(question, values) {
+                Ok(answer) => answer,
+                // The rows raise the error, if there are any.
+                Err(_) if question.can_fail() => return Ok(question.clone()),
+                Err(error) => return Err(error),
+            };
             let answer = (answer.len() == 1 && answer.is_valid(0)).then(|| answer.value(0));
             BoundPredicate::Constant(answer)
         }

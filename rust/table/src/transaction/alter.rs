@@ -62,7 +62,9 @@ impl TableTransaction {
 
     fn ensure_goes_with_files(&self, proposal: &Proposal) -> Result<()> {
         let before = self.snapshot.configuration();
-        match properties_that_files_depend_on(before, &proposal.applied_to(before)) {
+        // What rows required of the schema is what files are written for.
+        let of_files = self.evolved.as_ref().unwrap_or(before);
+        match properties_that_files_depend_on(of_files, &proposal.applied_to(before)) {
             None => Ok(()),
             Some(what) => Err(self.located(
                 Error::new(

@@ -7,41 +7,51 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::StagedFiles;
-use deltaic_protocol::actions::Cdc;
+use deltaic_log::transaction::{EmptyPartitionText, StagedFiles};
+use deltaic_protocol::actions::{Add, Cdc};
+use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::schema::StructType;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
+use deltaic_storage::memory_budget::MemoryBudget;
 use futures::{StreamExt, TryStreamExt};
 
-use super::delete_plan::DeletePlan;
 use crate::read::{BatchStream, stream_tasks};
-use crate::scan::{Rows, Scan, ScanOptions, Selection};
+use crate::scan::{Rows, Scan, Selection};
 use crate::write::{FileContents, TableWriter, Written};
 
-/// Writes all rows that a plan deletes, also those of removed files and by deletion vectors: readers of a version with
-/// change data files use no other file of it. The files are added to `staged`.
+/// Rows of a live file that a commit deletes.
+#[derive(Clone, Debug)]
+pub(super) struct DeletedRows {
+    pub(super) add: Add,
+    /// Their positions; `None` for all rows that the file's deletion vector leaves.
+    pub(super) positions: Option<Arc<Bitmap>>,
+}
+
+impl DeletedRows {
+    /// All rows of a file.
+    pub(super) fn all(add: Add) -> Self {
+        Self { add, positions: None }
+    }
+}
+
+/// Writes rows to change data files, with one type of change. The files are added to `staged`; after a failure there are
+/// none.
 ///
 /// # Errors
 ///
-/// Those of a scan, and of a write.
-pub(super) async fn write_deleted_rows(
+/// Those of the rows, and of a write.
+pub(super) async fn write_changes(
     snapshot: &Snapshot,
-    plan: &DeletePlan,
-    allowed_roots: &[String],
+    table: &TableConfiguration,
+    (schema, mut rows): (&Schema, BatchStream),
+    change: &'static str,
     staged: &StagedFiles,
+    memory: MemoryBudget,
 ) -> Result<Vec<Cdc>> {
-    let scan = Scan::try_new(
-        snapshot.clone(),
-        ScanOptions {
-            allowed_roots: allowed_roots.to_vec(),
-            ..ScanOptions::default()
-        },
-    )?;
-    let schema = Arc::new(scan.schema().to_arrow()?);
-    let mut writer = ChangeWriter::try_new(snapshot, &schema, "delete")?;
-    let mut batches = deleted_rows(&scan, plan);
+    let mut writer = ChangeWriter::try_new(snapshot, table, schema, change)?;
+    writer.limit_memory(memory);
     let written = async {
-        while let Some(batch) = batches.try_next().await? {
+        while let Some(batch) = rows.try_next().await? {
             writer.write(&batch).await?;
         }
         writer.finish().await
@@ -58,19 +68,18 @@ pub(super) async fn write_deleted_rows(
     }
 }
 
-/// Reads the rows that a plan deletes.
-pub(super) fn deleted_rows(scan: &Scan, plan: &DeletePlan) -> BatchStream {
+/// Reads the rows that a commit deletes.
+pub(super) fn rows_to_delete(scan: &Scan, rows: &[DeletedRows]) -> BatchStream {
     // Each stream either reads deletion vectors or is given the rows.
-    let whole = plan.removed.iter().map(|file| {
+    let whole = rows.iter().filter(|file| file.positions.is_none()).map(|file| {
         let mut task = scan.task_of_rows(&file.add, Rows::All);
         task.selection = Selection::of(file.add.deletion_vector.clone());
         task
     });
-    let changed = plan.changed.iter().map(|file| (&file.add, &file.deleted));
-    let rewritten = plan.rewritten.iter().map(|file| (&file.add, &file.deleted));
-    let parts = changed
-        .chain(rewritten)
-        .map(|(add, deleted)| scan.task_of_rows(add, Rows::Only(Arc::new(deleted.clone()))));
+    let parts = rows.iter().filter_map(|file| {
+        let positions = file.positions.clone()?;
+        Some(scan.task_of_rows(&file.add, Rows::Only(positions)))
+    });
     stream_tasks(whole.collect())
         .chain(stream_tasks(parts.collect()))
         .boxed()
@@ -89,7 +98,12 @@ impl ChangeWriter {
     /// # Errors
     ///
     /// Those of [`TableWriter::try_new`].
-    pub(super) fn try_new(snapshot: &Snapshot, rows: &Schema, change: &'static str) -> Result<Self> {
+    pub(super) fn try_new(
+        snapshot: &Snapshot,
+        table: &TableConfiguration,
+        rows: &Schema,
+        change: &'static str,
+    ) -> Result<Self> {
         let own = StructType {
             fields: FileContents::Changes.own_columns(),
         };
@@ -97,10 +111,31 @@ impl ChangeWriter {
         fields.extend(own.to_arrow()?.fields().iter().cloned());
         let schema = Arc::new(Schema::new_with_metadata(fields, rows.metadata().clone()));
         Ok(Self {
-            writer: TableWriter::of_contents(snapshot, &schema, FileContents::Changes)?,
+            writer: TableWriter::of_contents(snapshot, table, &schema, FileContents::Changes)?,
             schema,
             change,
         })
+    }
+
+    /// The same for new rows, which are recorded with the text that the table stores.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TableWriter::try_new`].
+    pub(super) fn of_new_rows(
+        snapshot: &Snapshot,
+        rows: &Schema,
+        change: &'static str,
+        empty_text: EmptyPartitionText,
+    ) -> Result<Self> {
+        let mut writer = Self::try_new(snapshot, snapshot.configuration(), rows, change)?;
+        writer.writer.expect_new_rows(empty_text);
+        Ok(writer)
+    }
+
+    /// Limits the memory of rows in progress. Must be called before rows are written.
+    pub(super) fn limit_memory(&mut self, memory: MemoryBudget) {
+        self.writer.limit_memory(memory);
     }
 
     pub(super) async fn write(&mut self, rows: &RecordBatch) -> Result<()> {

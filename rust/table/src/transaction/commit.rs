@@ -14,15 +14,6 @@ use deltaic_protocol::features::{
 
 use super::TableTransaction;
 
-/// What a transaction without staged changes does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IfEmpty {
-    /// It commits nothing.
-    NoCommit,
-    /// It commits a version without changes.
-    Commit,
-}
-
 impl TableTransaction {
     /// Commits the staged changes, once; returns `None` if there are none. After a failure the table is unchanged and
     /// the written files are deleted, unless the outcome is unknown or another commit added a file of this one: then
@@ -39,7 +30,7 @@ impl TableTransaction {
             return Ok(Some(done));
         }
         let snapshot = self.snapshot.clone();
-        match self.planned(&snapshot, IfEmpty::NoCommit) {
+        match self.plan_commit(&snapshot).await {
             Ok(Some(planned)) => {
                 let (committed, are_kept) = planned.commit().await;
                 self.keeps_files = are_kept;
@@ -59,19 +50,22 @@ impl TableTransaction {
         self.files.delete().await;
     }
 
+    /// Writes the change data files that are still missing, and plans the commit of everything that is staged; returns
+    /// `None` if nothing is.
+    pub(super) async fn plan_commit<'a>(&mut self, snapshot: &'a Snapshot) -> Result<Option<Planned<'a>>> {
+        let completed = self.complete_feed().await;
+        completed.map_err(|error| self.located(error))?;
+        self.planned(snapshot)
+    }
+
     /// Takes everything that is staged as the plan of a commit on the version that was read.
-    pub(super) fn planned<'a>(
-        &mut self,
-        snapshot: &'a Snapshot,
-        if_empty: IfEmpty,
-    ) -> Result<Option<Planned<'a>>> {
-        let is_empty = self.proposal.is_empty() && self.options.app_transaction.is_none();
-        if is_empty && if_empty == IfEmpty::NoCommit {
+    pub(super) fn planned<'a>(&mut self, snapshot: &'a Snapshot) -> Result<Option<Planned<'a>>> {
+        if self.proposal.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
         self.same_rows.ensure().map_err(|error| self.located(error))?;
-        self.ensure_whole_feed().map_err(|error| self.located(error))?;
         let ((operation, details), support_check) = (self.describe(), self.support_check());
+        let outputs = Vec::from_iter(self.output());
         let mut transaction = Transaction::try_new(snapshot, operation, support_check)?;
         transaction.details = details;
         transaction.read = self.read.clone();
@@ -85,7 +79,7 @@ impl TableTransaction {
         let none = Arc::new(StagedFiles::new(snapshot.location()));
         Ok(Some(Planned {
             transaction,
-            outputs: Vec::new(),
+            outputs,
             files: std::mem::replace(&mut self.files, none),
             vectors: Some(Arc::clone(&self.vectors) as Arc<dyn Vectors>),
         }))
@@ -142,23 +136,10 @@ impl TableTransaction {
         if let (Operation::Update, Some(details)) = (self.proposal.operation, self.update_details()) {
             return (Operation::Update, details);
         }
-        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let (appended, removes) = (&self.appended, &self.proposal.removes);
-        let mut metrics = vec![
-            ("numFiles", count(appended.files)),
-            ("numOutputRows", long(appended.rows)),
-            ("numOutputBytes", appended.bytes),
-        ];
-        let vectors = usize::try_from(self.vectors_added).unwrap_or(usize::MAX);
-        if !removes.is_empty() {
-            metrics.push(("numRemovedFiles", count(removes.len().saturating_sub(vectors))));
-        }
-        if self.deleted_rows > 0 {
-            metrics.push(("numDeletedRows", long(self.deleted_rows)));
-            metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
-        }
-        let partition_columns = serde_json::Value::from(self.snapshot.metadata().partition_columns.clone());
+        let removes = &self.proposal.removes;
+        let metrics = self.written_metrics();
+        let partition_columns =
+            serde_json::Value::from(self.configuration().metadata().partition_columns.clone());
         let mut parameters = match (self.proposal.operation, &self.overwritten, removes.is_empty()) {
             (Operation::Write, Some(_), _) => vec![("mode", "Overwrite".to_owned())],
             (Operation::Write, None, true) => vec![("mode", "Append".to_owned())],
@@ -171,5 +152,44 @@ impl TableTransaction {
         parameters.extend(predicate.map(|predicate| ("predicate", predicate.clone())));
         let details = OperationDetails { parameters, metrics };
         (self.proposal.operation, details)
+    }
+
+    /// The metrics of written rows, named as by Spark. Those of an overwrite count the rows that it copied, too.
+    fn written_metrics(&self) -> Vec<(&'static str, i64)> {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let (appended, removes) = (&self.appended, &self.proposal.removes);
+        let deletion = self.deletion.as_ref().filter(|_| self.overwritten.is_some());
+        let (files, rows, bytes) = deletion.map_or((0, 0, 0), |deletion| {
+            (deletion.added_files, deletion.copied_rows, deletion.added_bytes)
+        });
+        let mut metrics = vec![
+            ("numFiles", count(appended.files.saturating_add(files))),
+            ("numOutputRows", long(appended.rows.saturating_add(rows))),
+            ("numOutputBytes", appended.bytes.saturating_add(bytes)),
+        ];
+        let vectors = usize::try_from(self.vectors_added).unwrap_or(usize::MAX);
+        if !removes.is_empty() || self.overwritten.is_some() {
+            metrics.push(("numRemovedFiles", count(removes.len().saturating_sub(vectors))));
+        }
+        if self.overwritten.is_some() {
+            let sizes = removes.iter().filter_map(|remove| remove.size);
+            let removed = sizes.fold(0, i64::saturating_add);
+            metrics.push((
+                "numRemovedBytes",
+                deletion.map_or(removed, |deletion| deletion.removed_bytes),
+            ));
+        }
+        if let (Some(Some(_)), Some(deletion)) = (&self.overwritten, deletion) {
+            metrics.push(("numCopiedRows", long(rows)));
+            metrics.push(("numAddedChangeFiles", count(self.proposal.cdc.len())));
+            metrics.extend(deletion.deleted_rows.map(|rows| ("numDeletedRows", long(rows))));
+        } else if self.deleted_rows > 0 {
+            metrics.push(("numDeletedRows", long(self.deleted_rows)));
+        }
+        if self.vectors_added > 0 {
+            metrics.push(("numDeletionVectorsAdded", long(self.vectors_added)));
+        }
+        metrics
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::StagedFiles;
+use deltaic_log::progress::Stage;
+use deltaic_log::transaction::{CommitOptions, StagedFiles};
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use futures::TryStreamExt;
@@ -27,6 +28,7 @@ pub(super) async fn copy_rows(
     files: &[RewrittenFile],
     allowed_roots: &[String],
     staged: &StagedFiles,
+    options: &CommitOptions,
 ) -> Result<Written> {
     let contents = FileContents::CopiedRows(match RowTracking::of(snapshot.configuration())? {
         RowTracking::Enabled(columns) => Some(columns),
@@ -41,6 +43,8 @@ pub(super) async fn copy_rows(
             ..ScanOptions::default()
         },
     )?;
+    let rows = files.iter().map(RewrittenFile::copied_rows);
+    options.progress.begin(Stage::Rows, rows.sum());
     let tasks = files.iter().map(|file| {
         let kept = Rows::Without(Arc::new(file.not_copied.clone()));
         scan.task_of_rows(&file.add, kept)
@@ -58,7 +62,7 @@ pub(super) async fn copy_rows(
             async move { batch }
         })
     };
-    write_batches(snapshot, contents, &schema, Box::pin(renamed), staged).await
+    write_batches(snapshot, contents, &schema, Box::pin(renamed), staged, options).await
 }
 
 /// Writes batches of a schema to new files, which are added to `staged`. After a failure the files are deleted.
@@ -68,11 +72,14 @@ pub(super) async fn write_batches(
     schema: &Schema,
     mut batches: BatchStream,
     staged: &StagedFiles,
+    options: &CommitOptions,
 ) -> Result<Written> {
-    let mut writer = TableWriter::of_contents(snapshot, schema, contents)?;
+    let mut writer = TableWriter::of_contents(snapshot, snapshot.configuration(), schema, contents)?;
+    writer.limit_memory(options.memory);
     let written = async {
         while let Some(batch) = batches.try_next().await? {
             writer.write(&batch).await?;
+            options.progress.advance(batch.num_rows());
         }
         writer.finish().await
     };

@@ -3,15 +3,13 @@
 //! Protocol: *Add File and Remove File*, *Deletion Vectors*, *Add CDC File*.
 
 use deltaic_log::transaction::OperationDetails;
+use deltaic_protocol::Result;
 use deltaic_protocol::actions::Remove;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
-use deltaic_protocol::properties::boolean;
-use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 
 use super::TableTransaction;
-use super::change_data::write_deleted_rows;
 use super::copy_rows::copy_rows;
 use super::delete_plan::DeletePlan;
 
@@ -23,6 +21,9 @@ pub(super) struct Deletion {
     /// Files removed with all of their rows, and files that were rewritten.
     pub(super) removed_files: usize,
     pub(super) removed_bytes: i64,
+    /// Those of them that were rewritten.
+    pub(super) rewritten_files: usize,
+    pub(super) rewritten_bytes: i64,
     /// The files with the copied rows.
     pub(super) added_files: usize,
     pub(super) added_bytes: i64,
@@ -109,7 +110,6 @@ impl TableTransaction {
         allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
         let savepoint = self.savepoint();
-        self.row_changes += 1;
         let deleted = self.delete_where(predicate, allowed_roots).await;
         if deleted.is_err() {
             self.roll_back(savepoint);
@@ -144,9 +144,10 @@ impl TableTransaction {
     ) -> Result<DeletePlan> {
         let snapshot = self.snapshot.clone();
         let started = now_ms();
-        let plan = DeletePlan::try_new(&snapshot, predicate, allowed_roots).await;
+        let plan = DeletePlan::try_new(&snapshot, predicate, allowed_roots, &self.options.progress).await;
         let plan = plan.map_err(|error| self.located(error))?;
         self.ensure_staged_once(plan.paths())?;
+        self.unrecorded.allowed_roots = allowed_roots.to_vec();
         match predicate {
             Some(predicate) => {
                 let bound = predicate.bind(snapshot.schema())?;
@@ -166,8 +167,8 @@ impl TableTransaction {
         Ok(plan)
     }
 
-    /// Writes what a plan needs and stages it. Change data files get the deleted rows if requested, files are rewritten,
-    /// and the table records changes.
+    /// Writes what a plan needs and stages it. If requested, the deleted rows are recorded as changes: at once if files are
+    /// rewritten, otherwise at the commit if that has change data files.
     pub(super) async fn stage_deletion(
         &mut self,
         plan: DeletePlan,
@@ -179,7 +180,14 @@ impl TableTransaction {
         let mut counts = Deletion::default();
         if !plan.rewritten.is_empty() {
             ensure_appendable(snapshot.configuration()).map_err(|error| self.located(error))?;
-            let copied = copy_rows(&snapshot, &plan.rewritten, allowed_roots, &self.files).await?;
+            let copied = copy_rows(
+                &snapshot,
+                &plan.rewritten,
+                allowed_roots,
+                &self.files,
+                &self.options,
+            )
+            .await?;
             counts.added_files = copied.adds.len();
             counts.added_bytes = copied
                 .adds
@@ -188,13 +196,18 @@ impl TableTransaction {
             counts.copied_rows = copied.rows;
             self.proposal.adds.extend(copied.adds);
             self.proposal.keeps_row_ids = true;
+        }
+        if with_feed && self.has_feed()? {
             // Readers of a version with change data files use no other file of it.
-            if with_feed && boolean(snapshot.metadata(), "delta.enableChangeDataFeed")? {
-                let cdc = write_deleted_rows(&snapshot, &plan, allowed_roots, &self.files).await?;
+            if plan.rewritten.is_empty() {
+                self.unrecorded.deleted.extend(plan.deleted());
+            } else {
+                let cdc = self.write_deleted(&plan.deleted()).await?;
                 counts.change_files = cdc.len();
                 self.proposal.cdc.extend(cdc);
             }
         }
+        let summary = plan.summary();
         let now = now_ms();
         let removed = plan.removed.iter().map(|file| &file.add);
         for add in removed.chain(plan.rewritten.iter().map(|file| &file.add)) {
@@ -213,6 +226,8 @@ impl TableTransaction {
         if let Some(deletion) = &mut self.deletion {
             deletion.removed_files += counts.removed_files;
             deletion.removed_bytes = deletion.removed_bytes.saturating_add(counts.removed_bytes);
+            deletion.rewritten_files += summary.rewritten_files;
+            deletion.rewritten_bytes = deletion.rewritten_bytes.saturating_add(summary.rewritten_bytes);
             deletion.added_files += counts.added_files;
             deletion.added_bytes = deletion.added_bytes.saturating_add(counts.added_bytes);
             deletion.copied_rows += counts.copied_rows;
@@ -224,40 +239,4 @@ impl TableTransaction {
         }
         Ok(())
     }
-
-    /// Verifies that the change data files of the transaction contain all of its changes.
-    ///
-    /// # Errors
-    ///
-    /// `UnsupportedFeature` if other changes of rows are staged with them.
-    pub(super) fn ensure_whole_feed(&self) -> Result<()> {
-        if self.proposal.cdc.is_empty() || self.row_changes <= 1 {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::UnsupportedFeature,
-            "a change that rewrites files of a table with a change data feed cannot share a commit with other changes of \
-             rows",
-        )
-        .with("feature", "changeDataFeed")
-        .hint("use one commit for each, or set delta.enableDeletionVectors to true"))
-    }
-}
-
-/// What deleting the rows of a predicate from a version would do. Nothing is written.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::delete`].
-pub async fn preview_delete(
-    snapshot: &deltaic_log::Snapshot,
-    predicate: Option<&Predicate>,
-    allowed_roots: &[String],
-) -> Result<DeleteSummary> {
-    ensure_removable(snapshot.configuration())?;
-    let plan = DeletePlan::try_new(snapshot, predicate, allowed_roots).await?;
-    if !plan.rewritten.is_empty() {
-        ensure_appendable(snapshot.configuration())?;
-    }
-    Ok(plan.summary())
 }

@@ -2,9 +2,11 @@
 //! rewritten without these rows. Nothing is written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Progress;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::Predicate;
@@ -12,6 +14,7 @@ use deltaic_protocol::features::ensure_vectors_writable;
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, Result};
 
+use super::change_data::DeletedRows;
 use super::delete_rows::ChangedFile;
 use super::file_vectors::vectors_of;
 use super::live_files::key;
@@ -48,6 +51,14 @@ pub(super) struct RewrittenFile {
     pub(super) not_copied: Bitmap,
 }
 
+impl RewrittenFile {
+    /// The number of rows that are copied; 0 if the log does not have it.
+    pub(super) fn copied_rows(&self) -> u64 {
+        let rows = rows_in(&self.add).unwrap_or_default();
+        rows.saturating_sub(self.not_copied.len())
+    }
+}
+
 impl DeletePlan {
     /// Finds the rows and decides for each file how they are deleted: with a deletion vector if the table has them
     /// enabled and the log has the file's number of rows.
@@ -59,8 +70,9 @@ impl DeletePlan {
         snapshot: &Snapshot,
         predicate: Option<&Predicate>,
         allowed_roots: &[String],
+        progress: &Progress,
     ) -> Result<Self> {
-        let found = MatchingRows::find(snapshot, predicate, allowed_roots).await?;
+        let found = MatchingRows::find(snapshot, predicate, allowed_roots, progress).await?;
         let mut paths = found.whole.clone();
         paths.extend(found.positions.keys().cloned());
         let mut plan = Self {
@@ -124,6 +136,17 @@ impl DeletePlan {
             .deleted_rows
             .zip(rows)
             .map(|(sum, rows)| sum.saturating_add(rows));
+    }
+
+    /// The rows that are deleted, by file.
+    pub(super) fn deleted(&self) -> Vec<DeletedRows> {
+        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
+        let changed = self.changed.iter().map(ChangedFile::deleted_rows);
+        let rewritten = self.rewritten.iter().map(|file| DeletedRows {
+            add: file.add.clone(),
+            positions: Some(Arc::new(file.deleted.clone())),
+        });
+        whole.chain(changed).chain(rewritten).collect()
     }
 
     /// The paths of the files that are removed, changed or rewritten.

@@ -3,16 +3,19 @@
 //! Protocol: *Deletion Vectors*, *Writer Requirement for Deletion Vectors*, *Per-file Statistics*.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use deltaic_log::checkpoint::whole_adds;
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::features::ensure_vectors_writable;
+use deltaic_protocol::iceberg_compat::ensure_kept;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 use serde_json::value::RawValue;
 
 use super::TableTransaction;
+use super::change_data::DeletedRows;
 use super::file_vectors::vectors_of;
 use super::live_files::{key, unknown};
 
@@ -48,12 +51,18 @@ impl TableTransaction {
             changed.push(ChangedFile::try_new(add, &positions, &before)?);
         }
         changed.retain(|file| !file.deleted.is_empty());
-        self.row_changes += 1;
+        if self.has_feed()? {
+            let deleted = changed.iter().map(ChangedFile::deleted_rows);
+            self.unrecorded.deleted.extend(deleted);
+        }
         self.stage_vectors(changed).await
     }
 
     /// Writes the deletion vectors of files and stages them. Returns the number of deleted rows.
     pub(super) async fn stage_vectors(&mut self, changed: Vec<ChangedFile>) -> Result<u64> {
+        if !changed.is_empty() {
+            ensure_kept(self.snapshot.configuration()).map_err(|error| self.located(error))?;
+        }
         let deleted = changed.iter().map(|file| file.deleted.len()).sum();
         let kept = changed.iter().filter(|file| !file.is_empty);
         let vectors: Vec<(String, Bitmap)> = kept
@@ -96,12 +105,20 @@ pub(super) struct ChangedFile {
     /// Its statistics next to the deletion vector.
     stats: String,
     /// The rows that were not yet deleted.
-    pub(super) deleted: Bitmap,
+    deleted: Bitmap,
     /// Whether all rows are deleted.
     is_empty: bool,
 }
 
 impl ChangedFile {
+    /// The rows that were not yet deleted.
+    pub(super) fn deleted_rows(&self) -> DeletedRows {
+        DeletedRows {
+            add: self.add.clone(),
+            positions: Some(Arc::new(self.deleted.clone())),
+        }
+    }
+
     pub(super) fn try_new(add: Add, positions: &Bitmap, before: &Bitmap) -> Result<Self> {
         let wrong =
             |what: String| Error::new(ErrorKind::InvalidArgument, what).with("path", add.path.as_str());

@@ -5,10 +5,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use deltaic_log::Snapshot;
 use deltaic_protocol::actions::Add;
+use deltaic_protocol::clustering::{DOMAIN, columns_in_log};
+use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::partition::value_of;
+use deltaic_protocol::schema::StructField;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::store_error;
@@ -19,7 +23,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::TableTransaction;
-use crate::write::ensure_storable;
+use crate::write::{ensure_addable, ensure_storable};
 
 /// The number of files that are checked concurrently.
 const LOOKED_AT_ONCE: usize = 32;
@@ -43,6 +47,9 @@ pub struct GivenFile {
     /// Whether the file changes the table's rows.
     #[serde(default = "yes")]
     pub data_change: bool,
+    /// Of a file of a write task: the digest of the table that it was written for.
+    #[serde(default)]
+    pub written_for: Option<String>,
 }
 
 fn yes() -> bool {
@@ -76,23 +83,20 @@ impl TableTransaction {
         ensure_appendable(snapshot.configuration())
             .and_then(|()| ensure_storable(snapshot.schema(), &snapshot.metadata().partition_columns))
             .map_err(|error| self.located(error))?;
-        if snapshot.column_mapping().is_mapped() {
-            let what = "files of other engines cannot be added to a table with column mapping";
-            return Err(self.located(
-                Error::new(ErrorKind::UnsupportedFeature, what)
-                    .with("feature", "columnMapping")
-                    .hint("append their rows"),
-            ));
-        }
+        ensure_files_addable(&snapshot, &files).map_err(|error| self.located(error))?;
         if self.is_done() {
             return Ok(());
         }
         self.ensure_takes_files()?;
-        self.row_changes += 1;
         self.ensure_new(&files).await?;
         let mut rows = 0u64;
+        let clustered = match snapshot.configuration().domain(DOMAIN) {
+            Some(domain) => columns_in_log(domain)?,
+            None => Vec::new(),
+        };
         for file in &files {
             self.ensure_values(file)?;
+            ensure_clustering_statistics(file, &clustered)?;
             rows = rows.saturating_add(records_of(file)?);
         }
         let location = self.snapshot.location();
@@ -106,6 +110,7 @@ impl TableTransaction {
         self.appended.rows = self.appended.rows.saturating_add(rows);
         let sizes = files.iter().map(|file| file.size);
         self.appended.bytes = sizes.fold(self.appended.bytes, i64::saturating_add);
+        let has_feed = self.has_feed()?;
         let adds = files.into_iter().map(|file| Add {
             path: file.path,
             partition_values: file.partition_values,
@@ -118,6 +123,8 @@ impl TableTransaction {
         for add in adds {
             if !add.data_change {
                 self.same_rows.record_added(&add);
+            } else if has_feed {
+                self.unrecorded.inserted.push(add.clone());
             }
             self.proposal.adds.push(add);
         }
@@ -160,12 +167,21 @@ impl TableTransaction {
 
     /// Verifies that a file has a valid value for each partition column, and no other values.
     fn ensure_values(&self, file: &GivenFile) -> Result<()> {
-        let columns = self.snapshot.partition_fields();
+        let mode = self.snapshot.column_mapping();
+        let columns = self
+            .snapshot
+            .partition_fields()
+            .into_iter()
+            .map(|column| StructField {
+                name: name_in_log(column, mode).to_owned(),
+                ..column.clone()
+            });
+        let columns: Vec<StructField> = columns.collect();
         let is_column = |name: &&String| columns.iter().any(|column| column.name == **name);
         if let Some(name) = file.partition_values.keys().find(|name| !is_column(name)) {
             return Err(file.wrong(&format!("{name:?} is not a partition column of the table")));
         }
-        for column in columns {
+        for column in &columns {
             if !file.partition_values.contains_key(&column.name) {
                 let what = format!("it has no value for the partition column {:?}", column.name);
                 return Err(file.wrong(&what));
@@ -175,6 +191,28 @@ impl TableTransaction {
         }
         Ok(())
     }
+}
+
+/// Verifies that the table takes files that other engines wrote, or that write tasks wrote them for this table.
+fn ensure_files_addable(snapshot: &Snapshot, files: &[GivenFile]) -> Result<()> {
+    let Err(error) = ensure_addable(snapshot) else {
+        return Ok(());
+    };
+    let digest = snapshot.configuration().digest()?;
+    for file in files {
+        match &file.written_for {
+            None => return Err(error),
+            Some(other) if *other != digest => {
+                let what =
+                    "the schema, the properties or the protocol of the table changed after its task was made";
+                return Err(file
+                    .wrong(what)
+                    .hint("write the rows again, by a task of the newest snapshot"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Verifies that the file exists and has the given size.
@@ -187,6 +225,29 @@ async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
         Ok(found) => Err(file.wrong(&format!("it has {} bytes, not {}", found.size, file.size))),
         Err(object_store::Error::NotFound { .. }) => Err(file.wrong("it does not exist")),
         Err(error) => Err(store_error(&error, &file.path)),
+    }
+}
+
+/// Verifies that the statistics of a file have every clustering column.
+///
+/// Protocol: *Writer Requirements for Clustered Table*.
+fn ensure_clustering_statistics(file: &GivenFile, clustered: &[Vec<String>]) -> Result<()> {
+    let stats: Value = file
+        .stats
+        .as_deref()
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default();
+    let has = |path: &&Vec<String>| {
+        let counts = stats.get("nullCount");
+        let found = path.iter().fold(counts, |found, name| found?.get(name));
+        found.is_some_and(Value::is_u64)
+    };
+    match clustered.iter().find(|path| !has(path)) {
+        None => Ok(()),
+        Some(path) => Err(file.wrong(&format!(
+            "its statistics lack the clustering column {}",
+            path.join(".")
+        ))),
     }
 }
 

@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use deltaic_log::Snapshot;
+use deltaic_log::progress::{Progress, Stage};
 use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::Predicate;
@@ -37,6 +38,7 @@ impl MatchingRows {
         snapshot: &Snapshot,
         predicate: Option<&Predicate>,
         allowed_roots: &[String],
+        progress: &Progress,
     ) -> Result<Self> {
         let Some(predicate) = predicate else {
             let (files, _) = snapshot
@@ -80,15 +82,24 @@ impl MatchingRows {
                 Some(_) => undecided.push(task),
             }
         }
+        let files: Vec<String> = undecided.iter().map(|task| task.path.clone()).collect();
+        progress.begin(Stage::Files, files.len() as u64);
+        let mut completed = 0;
         let mut batches = stream_tasks(undecided);
         while let Some(batch) = batches.try_next().await? {
-            found.add(&batch)?;
+            if let Some(path) = found.add(&batch)? {
+                // The batches are in the order of the files, of which some have none.
+                let others = files.get(completed..).unwrap_or_default().iter();
+                completed += others.take_while(|file| **file != path).count();
+                progress.reach(completed);
+            }
         }
+        progress.reach(files.len());
         Ok(found)
     }
 
-    /// Adds the rows of a batch, which are of one file.
-    fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+    /// Adds the rows of a batch, which are of one file. Returns its path, unless there are no rows.
+    fn add(&mut self, batch: &RecordBatch) -> Result<Option<String>> {
         let path = batch
             .column_by_name(FILE_PATH)
             .and_then(|column| column.as_string_opt::<i32>());
@@ -99,15 +110,16 @@ impl MatchingRows {
             return Err(Error::internal("a batch has no positions of its rows"));
         };
         if path.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
+        let path = path.value(0);
         let rows = positions
             .values()
             .iter()
             .map(|row| u64::try_from(*row).unwrap_or(u64::MAX));
         let rows = Bitmap::from_positions(rows)?;
-        let file = self.positions.entry(path.value(0).to_owned()).or_default();
+        let file = self.positions.entry(path.to_owned()).or_default();
         *file = file.union(&rows);
-        Ok(())
+        Ok(Some(path.to_owned()))
     }
 }

@@ -10,10 +10,14 @@ mod copy_rows;
 mod delete;
 mod delete_plan;
 mod delete_rows;
+mod dry_run;
+mod evolve;
+mod feed;
 mod file_vectors;
 mod given_files;
 mod live_files;
 mod matching_rows;
+mod new_rows;
 mod operation;
 mod overwrite;
 mod reads;
@@ -23,11 +27,14 @@ mod same_rows;
 mod savepoint;
 mod update;
 
-pub use delete::{DeleteSummary, preview_delete};
+pub use delete::DeleteSummary;
+pub use dry_run::{DryRun, preview_change, preview_rows};
+pub use evolve::SchemaMode;
 pub use given_files::GivenFile;
+pub use new_rows::{append_stream, overwrite_stream};
 pub use operation::operation;
 pub use overwrite::Replaced;
-pub use run::{Staging, append_stream, delete, overwrite_stream, run_transaction, update};
+pub use run::{Staging, delete, run_transaction, update};
 pub use update::Assignment;
 
 use std::sync::Arc;
@@ -37,10 +44,11 @@ use deltaic_log::transaction::{
     CommitOptions, Committed, Operation, Proposal, ReadSet, StagedFiles, already_done,
 };
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::{Error, Result};
+use deltaic_protocol::{Error, Result, TableConfiguration};
 
 use self::append::Appended;
 use self::delete::Deletion;
+use self::feed::Unrecorded;
 use self::same_rows::SameRows;
 use self::update::Updated;
 use crate::write::UnitedVectors;
@@ -63,6 +71,8 @@ pub struct TableTransaction {
     same_rows: SameRows,
     /// The staged changes of protocol, metadata and domains.
     altered: Vec<TableChange>,
+    /// The configuration with the changes of the schema that written rows required; `None` without such changes.
+    evolved: Option<TableConfiguration>,
     vectors: Arc<UnitedVectors>,
     /// The number of files that got a deletion vector, and the number of rows deleted by these.
     vectors_added: u64,
@@ -73,8 +83,8 @@ pub struct TableTransaction {
     updated: Option<Updated>,
     /// Set by an overwrite, with the text of its predicate if it has one.
     overwritten: Option<Option<String>>,
-    /// The number of calls that staged changes of rows.
-    row_changes: usize,
+    /// The changes of rows that no change data file has, if the table records changes.
+    unrecorded: Unrecorded,
     /// Set if the `app_transaction` was already committed, so that there is nothing to do.
     done: Option<Committed>,
     /// Whether a version may name the files of an attempted commit.
@@ -104,12 +114,13 @@ impl TableTransaction {
             altered: Vec::new(),
             vectors: Arc::new(UnitedVectors::new(snapshot.location(), &files)),
             files,
+            evolved: None,
             vectors_added: 0,
             deleted_rows: 0,
             deletion: None,
             updated: None,
             overwritten: None,
-            row_changes: 0,
+            unrecorded: Unrecorded::default(),
             done,
             keeps_files: false,
             options,

@@ -5,19 +5,21 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::RecordBatchReader;
 use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Predicate, Scalar};
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
 use deltaic_protocol::partition::value_of;
-use deltaic_protocol::properties::boolean;
 use deltaic_protocol::schema::StructField;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 
 use super::TableTransaction;
+use super::append::NewRows;
+use super::change_data::DeletedRows;
+use super::evolve::SchemaMode;
+use crate::write::RowStream;
 
 /// The rows that an overwrite replaces.
 #[derive(Clone, Debug, Default)]
@@ -65,22 +67,57 @@ impl TableTransaction {
     /// match the predicate.
     pub async fn overwrite(
         &mut self,
-        batches: Box<dyn RecordBatchReader + Send>,
+        rows: impl Into<RowStream>,
         replaced: &Replaced,
+        schema_mode: &SchemaMode,
         allowed_roots: &[String],
     ) -> Result<u64> {
+        let rows = NewRows::Stream(rows.into());
+        self.overwrite_new(rows, replaced, schema_mode, allowed_roots)
+            .await
+    }
+
+    /// The same for rows that an earlier attempt may have written.
+    pub(super) async fn overwrite_new(
+        &mut self,
+        rows: NewRows,
+        replaced: &Replaced,
+        schema_mode: &SchemaMode,
+        allowed_roots: &[String],
+    ) -> Result<u64> {
+        self.ensure_may_replace_schema(replaced, schema_mode)?;
         let savepoint = self.savepoint();
-        let overwritten = self.overwrite_rows(batches, replaced, allowed_roots).await;
+        let overwritten = self
+            .overwrite_rows(rows, replaced, schema_mode, allowed_roots)
+            .await;
         if overwritten.is_err() {
             self.roll_back(savepoint);
         }
         overwritten
     }
 
+    /// Verifies that the schema is replaced only together with all rows.
+    fn ensure_may_replace_schema(&self, replaced: &Replaced, schema_mode: &SchemaMode) -> Result<()> {
+        let invalid = |what: &str, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
+        match (schema_mode, replaced) {
+            (SchemaMode::Keep | SchemaMode::Merge, _) => Ok(()),
+            (SchemaMode::Replace(_), Replaced::Where(_) | Replaced::Partitions) => invalid(
+                "schema_mode=\"replace\" replaces all rows, so it excludes where and partitions=\"dynamic\"",
+                "pass schema_mode=\"merge\" to add columns",
+            ),
+            (SchemaMode::Replace(_), Replaced::All) if self.has_files() => invalid(
+                "the schema cannot be replaced after other changes of rows in the transaction",
+                "overwrite first, or in a transaction of its own",
+            ),
+            (SchemaMode::Replace(_), Replaced::All) => Ok(()),
+        }
+    }
+
     async fn overwrite_rows(
         &mut self,
-        batches: Box<dyn RecordBatchReader + Send>,
+        rows: NewRows,
         replaced: &Replaced,
+        schema_mode: &SchemaMode,
         allowed_roots: &[String],
     ) -> Result<u64> {
         if self.is_done() {
@@ -90,7 +127,6 @@ impl TableTransaction {
         ensure_removable(table)
             .and_then(|()| ensure_appendable(table))
             .map_err(|error| self.located(error))?;
-        self.row_changes += 1;
         // Which rows are replaced may depend on the rows that are read.
         self.has_read_rows = true;
         self.overwritten = Some(match replaced {
@@ -101,21 +137,21 @@ impl TableTransaction {
         match replaced {
             Replaced::Partitions if has_partitions => {
                 let before = self.proposal.adds.len();
-                let rows = self.append_rows(batches, None, false).await?;
+                let rows = self.append_rows(rows, schema_mode, None, false).await?;
                 let added = self.proposal.adds.get(before..).unwrap_or_default().to_vec();
                 self.remove_partitions_of(&added).await?;
                 Ok(rows)
             }
             Replaced::All | Replaced::Partitions => {
                 self.delete_where(None, allowed_roots).await?;
-                self.append_rows(batches, None, false).await
+                self.append_rows(rows, schema_mode, None, false).await
             }
             Replaced::Where(predicate) => {
                 let deleted = self.delete_where(Some(predicate), allowed_roots).await?;
                 // New files contain copied rows too, so a reader can derive the changes only from change data files.
-                let has_feed = boolean(self.snapshot.metadata(), "delta.enableChangeDataFeed")?;
-                let with_feed = deleted.rewritten_files > 0 && has_feed;
-                self.append_rows(batches, Some(predicate), with_feed).await
+                let with_feed = deleted.rewritten_files > 0 && self.has_feed()?;
+                self.append_rows(rows, schema_mode, Some(predicate), with_feed)
+                    .await
             }
         }
     }
@@ -142,6 +178,10 @@ impl TableTransaction {
         self.ensure_staged_once(paths.iter().map(String::as_str))?;
         let now = now_ms();
         let removes = super::live_files::live_files(&snapshot, &paths).await?;
+        if self.has_feed()? {
+            let deleted = removes.iter().cloned().map(DeletedRows::all);
+            self.unrecorded.deleted.extend(deleted);
+        }
         self.proposal
             .removes
             .extend(removes.iter().map(|add| Remove::of(add, now)));

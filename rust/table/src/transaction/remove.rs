@@ -9,6 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 
 use super::TableTransaction;
+use super::change_data::DeletedRows;
 use super::live_files::live_files;
 
 impl TableTransaction {
@@ -39,7 +40,10 @@ impl TableTransaction {
                 self.same_rows.record_removed(&add);
             }
         }
-        self.row_changes += 1;
+        if data_change && self.has_feed()? {
+            let deleted = adds.iter().cloned().map(DeletedRows::all);
+            self.unrecorded.deleted.extend(deleted);
+        }
         let now = now_ms();
         self.proposal.removes.extend(adds.iter().map(|add| Remove {
             data_change,

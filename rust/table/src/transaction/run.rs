@@ -4,18 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use arrow_array::RecordBatchReader;
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{
     CommitOptions, Committed, Operation, Planned, PreviousAttempt, RunPolicy, TableOperation, run,
 };
+use deltaic_protocol::Result;
 use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::{Error, Result};
 use tokio::sync::Mutex;
 
 use super::TableTransaction;
-use super::commit::IfEmpty;
-use super::overwrite::Replaced;
 use super::update::Assignment;
 
 /// The future that stages the changes of a transaction.
@@ -41,85 +38,14 @@ pub async fn run_transaction(
         operation,
         options,
         stage,
-        if_empty: IfEmpty::NoCommit,
         is_empty: false,
     };
     let committed = run(snapshot, policy, &mut staged).await?;
     Ok((!staged.is_empty).then_some(committed))
 }
 
-/// Appends all batches of a stream in one commit, also a stream without rows. After a failure the table is unchanged and
-/// the written data files are deleted, unless the outcome is unknown: then they are kept, because they may be in the
-/// table. A stream can be read once, so a conflict ends the operation.
-///
-/// Must be called inside a multi-threaded runtime.
-pub async fn append_stream(
-    snapshot: &Snapshot,
-    batches: Box<dyn RecordBatchReader + Send>,
-    options: CommitOptions,
-) -> Result<Committed> {
-    let policy = RunPolicy {
-        max_attempts: 1,
-        deadline: options.deadline,
-    };
-    let mut batches = Some(batches);
-    let mut staged = Staged {
-        operation: Operation::Write,
-        options,
-        stage: &mut move |_, transaction| {
-            let batches = batches.take();
-            Box::pin(async move {
-                let batches = batches.ok_or_else(|| Error::internal("a stream was read twice"))?;
-                transaction.lock().await.append(batches).await.map(drop)
-            })
-        },
-        if_empty: IfEmpty::Commit,
-        is_empty: false,
-    };
-    run(snapshot.clone(), policy, &mut staged).await
-}
-
-/// Replaces rows by those of a stream in one commit; see [`TableTransaction::overwrite`]. A stream can be read once, so a
-/// conflict ends the operation.
-///
-/// Must be called inside a multi-threaded runtime.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::overwrite`] and of [`run`].
-pub async fn overwrite_stream(
-    snapshot: &Snapshot,
-    batches: Box<dyn RecordBatchReader + Send>,
-    replaced: Replaced,
-    options: CommitOptions,
-    allowed_roots: Vec<String>,
-) -> Result<Committed> {
-    let policy = RunPolicy {
-        max_attempts: 1,
-        deadline: options.deadline,
-    };
-    let mut request = Some((batches, replaced, allowed_roots));
-    let mut staged = Staged {
-        operation: Operation::Write,
-        options,
-        stage: &mut move |_, transaction| {
-            let request = request.take();
-            Box::pin(async move {
-                let (batches, replaced, allowed_roots) =
-                    request.ok_or_else(|| Error::internal("a stream was read twice"))?;
-                let mut transaction = transaction.lock().await;
-                let rows = transaction.overwrite(batches, &replaced, &allowed_roots).await;
-                rows.map(drop)
-            })
-        },
-        if_empty: IfEmpty::Commit,
-        is_empty: false,
-    };
-    run(snapshot.clone(), policy, &mut staged).await
-}
-
 /// The maximum number of times that a verb is planned because of conflicts.
-const MAX_PLANS: usize = 10;
+pub(super) const MAX_PLANS: usize = 10;
 
 /// Deletes the rows for which a predicate is true in one commit, all rows without one; see
 /// [`TableTransaction::delete`]. After a conflict the rows are searched again in the newest version. Returns a skipped
@@ -207,7 +133,6 @@ async fn run_verb(
         operation,
         options,
         stage,
-        if_empty: IfEmpty::NoCommit,
         is_empty: false,
     };
     run(snapshot.clone(), policy, &mut staged).await
@@ -217,7 +142,6 @@ struct Staged<'s> {
     operation: Operation,
     options: CommitOptions,
     stage: Stage<'s>,
-    if_empty: IfEmpty,
     /// Whether the last run staged nothing.
     is_empty: bool,
 }
@@ -232,7 +156,10 @@ impl TableOperation for Staged<'_> {
         let transaction = Arc::new(Mutex::new(transaction));
         let staged = (self.stage)(snapshot, Arc::clone(&transaction)).await;
         let mut transaction = transaction.lock().await;
-        let planned = staged.and_then(|()| transaction.planned(snapshot, self.if_empty));
+        let planned = match staged {
+            Ok(()) => transaction.plan_commit(snapshot).await,
+            Err(error) => Err(error),
+        };
         if planned.is_err() {
             transaction.abandon().await;
         }

@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, new_null_array};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::OperationDetails;
+use deltaic_log::progress::{Progress, Stage};
+use deltaic_log::transaction::{EmptyPartitionText, OperationDetails};
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundValue, Predicate, ValueExpr};
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
@@ -19,14 +20,15 @@ use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
+use deltaic_storage::memory_budget::MemoryBudget;
 use futures::TryStreamExt;
 
 use super::TableTransaction;
-use super::change_data::{ChangeWriter, deleted_rows, to_cdc};
+use super::change_data::{ChangeWriter, rows_to_delete, to_cdc};
 use super::delete::DeleteSummary;
 use super::delete_plan::DeletePlan;
 use crate::scan::{Scan, ScanOptions};
-use crate::write::{FileContents, TableWriter, Written};
+use crate::write::{FileContents, TableWriter, Written, generated_names};
 
 /// A new value for a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +53,10 @@ pub(super) struct Updated {
 struct Assignments {
     /// The columns of the rows that are read: those of the table, then the row ids if rows have them.
     read: SchemaRef,
-    /// The rows that are written.
+    /// The rows with new values: without the generated columns that are not set, which the writer computes.
     written: SchemaRef,
+    /// For each column that is read, whether it is left out.
+    left_out: Vec<bool>,
     /// For each written column, the expression of its new value.
     values: Vec<Option<BoundValue>>,
     /// The number of columns of the table.
@@ -82,12 +86,30 @@ impl Assignments {
             let located = |error: Error| error.with("column_to_set", column.as_str());
             let field = index.and_then(|index| table.fields.get(index));
             let field = field.ok_or_else(|| unknown(table, column))?;
+            if field.identity()?.is_some() {
+                let what = format!(
+                    "the identity column {} cannot be updated: its values are generated",
+                    field.name
+                );
+                return Err(Error::new(ErrorKind::SchemaMismatch, what)
+                    .with("field", field.name.as_str())
+                    .hint("leave the column out of the values to set"));
+            }
             let bound = value.bind(table).map_err(located)?;
             *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
         }
         let arrow = scan.to_arrow()?;
+        let generated = generated_names(snapshot.configuration(), table)?;
         let mut fields: Vec<Arc<Field>> = Vec::with_capacity(arrow.fields().len());
+        let mut left_out = vec![false; arrow.fields().len()];
         for (index, field) in arrow.fields().iter().take(table.fields.len()).enumerate() {
+            let is_set = values.get(index).is_some_and(Option::is_some);
+            if !is_set && generated.contains(field.name()) {
+                if let Some(slot) = left_out.get_mut(index) {
+                    *slot = true;
+                }
+                continue;
+            }
             fields.push(match values.get(index).and_then(Option::as_ref) {
                 None => Arc::clone(field),
                 Some(value) => Arc::new(Field::new(field.name(), value.data_type().to_arrow()?, true)),
@@ -98,6 +120,7 @@ impl Assignments {
         Ok(Self {
             read: Arc::new(arrow),
             written: Arc::new(Schema::new(fields)),
+            left_out,
             values,
             columns: table.fields.len(),
         })
@@ -107,33 +130,32 @@ impl Assignments {
     fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.written.fields().len());
         for (index, column) in rows.columns().iter().enumerate() {
+            if self.left_out.get(index) == Some(&true) {
+                continue;
+            }
             columns.push(match self.values.get(index).and_then(Option::as_ref) {
                 Some(value) => value.evaluate(rows)?,
                 None if index == self.columns + 1 => new_null_array(column.data_type(), rows.num_rows()),
                 None => Arc::clone(column),
             });
         }
-        RecordBatch::try_new(Arc::clone(&self.written), columns)
-            .map_err(|error| Error::internal(format!("updated rows do not fit their columns: {error}")))
+        RecordBatch::try_new(Arc::clone(&self.written), columns).map_err(|error| unfit(&error))
     }
 
-    /// The columns of the table in rows that were read or written.
+    /// The columns of the table in rows that were read.
     fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let indices: Vec<usize> = (0..self.columns).collect();
-        rows.project(&indices)
-            .map_err(|error| Error::internal(format!("updated rows have no columns: {error}")))
+        rows.project(&indices).map_err(|error| unfit(&error))
     }
 
-    fn table_schema(&self, schema: &SchemaRef) -> Schema {
-        Schema::new(
-            schema
-                .fields()
-                .iter()
-                .take(self.columns)
-                .cloned()
-                .collect::<Vec<_>>(),
-        )
+    fn table_schema(&self) -> Schema {
+        let columns = self.read.fields().iter().take(self.columns);
+        Schema::new(columns.cloned().collect::<Vec<_>>())
     }
+}
+
+fn unfit(error: &ArrowError) -> Error {
+    Error::internal(format!("updated rows do not fit their columns: {error}"))
 }
 
 fn unknown(table: &StructType, column: &str) -> Error {
@@ -184,16 +206,19 @@ impl TableTransaction {
         if self.is_done() {
             return Ok(DeleteSummary::default());
         }
-        self.row_changes += 1;
         self.ensure_takes_files()?;
-        let mut update = Update::try_new(&snapshot, assignments, allowed_roots)?;
+        let empty_text = self.options.empty_partition_text;
+        let mut update = Update::try_new(&snapshot, assignments, allowed_roots, empty_text)?;
+        update.limit_memory(self.options.memory);
         let plan = self.plan_delete(predicate, allowed_roots).await?;
         let summary = plan.summary();
         if plan.is_empty() {
             return Ok(summary);
         }
         let started = now_ms();
-        let written = match update.write(&plan).await {
+        let progress = &self.options.progress;
+        progress.begin(Stage::Rows, plan.deleted_rows.unwrap_or(0));
+        let written = match update.write(&plan, progress).await {
             Ok(written) => written,
             Err(error) => {
                 update.abort().await;
@@ -244,6 +269,8 @@ struct Update {
     scan: Scan,
     assignments: Assignments,
     rows: TableWriter,
+    /// The columns of the table in the rows that are written.
+    stored: Vec<usize>,
     changes: Option<[ChangeWriter; 2]>,
 }
 
@@ -254,8 +281,14 @@ struct UpdateWritten {
 }
 
 impl Update {
-    fn try_new(snapshot: &Snapshot, assignments: &[Assignment], allowed_roots: &[String]) -> Result<Self> {
-        let columns = match RowTracking::of(snapshot.configuration())? {
+    fn try_new(
+        snapshot: &Snapshot,
+        assignments: &[Assignment],
+        allowed_roots: &[String],
+        empty_text: EmptyPartitionText,
+    ) -> Result<Self> {
+        let table = snapshot.configuration();
+        let columns = match RowTracking::of(table)? {
             RowTracking::Enabled(columns) => Some(columns),
             _ => None,
         };
@@ -270,15 +303,21 @@ impl Update {
             },
         )?;
         let assignments = Assignments::try_new(snapshot, assignments, scan.schema(), &own)?;
-        let rows = TableWriter::of_contents(snapshot, &assignments.written, contents)?;
+        let mut rows = TableWriter::of_contents(snapshot, table, &assignments.written, contents)?;
+        rows.expect_new_rows(empty_text);
+        let stored = rows.completed_schema().fields().len().saturating_sub(own.len());
+        let stored: Vec<usize> = (0..stored).collect();
         let has_feed = boolean(snapshot.metadata(), "delta.enableChangeDataFeed")?;
         let changes = match has_feed {
             true => {
-                let before = assignments.table_schema(&assignments.read);
-                let after = assignments.table_schema(&assignments.written);
+                let before = assignments.table_schema();
+                let after = rows
+                    .completed_schema()
+                    .project(&stored)
+                    .map_err(|error| unfit(&error))?;
                 Some([
-                    ChangeWriter::try_new(snapshot, &before, "update_preimage")?,
-                    ChangeWriter::try_new(snapshot, &after, "update_postimage")?,
+                    ChangeWriter::try_new(snapshot, table, &before, "update_preimage")?,
+                    ChangeWriter::of_new_rows(snapshot, &after, "update_postimage", empty_text)?,
                 ])
             }
             false => None,
@@ -287,20 +326,37 @@ impl Update {
             scan,
             assignments,
             rows,
+            stored,
             changes,
         })
     }
 
+    fn limit_memory(&mut self, memory: MemoryBudget) {
+        let writers = if self.changes.is_some() { 3 } else { 1 };
+        self.rows.limit_memory(memory.divided(writers));
+        for writer in self.changes.iter_mut().flatten() {
+            writer.limit_memory(memory.divided(writers));
+        }
+    }
+
     /// Reads the rows that a plan deletes and writes their new versions.
-    async fn write(&mut self, plan: &DeletePlan) -> Result<UpdateWritten> {
-        let mut batches = deleted_rows(&self.scan, plan);
+    async fn write(&mut self, plan: &DeletePlan, progress: &Progress) -> Result<UpdateWritten> {
+        let mut batches = rows_to_delete(&self.scan, &plan.deleted());
         while let Some(before) = batches.try_next().await? {
-            let after = self.assignments.apply(&before)?;
-            self.rows.write(&after).await?;
-            if let Some([preimages, postimages]) = &mut self.changes {
-                preimages.write(&self.assignments.of_table(&before)?).await?;
-                postimages.write(&self.assignments.of_table(&after)?).await?;
+            if before.num_rows() == 0 {
+                continue;
             }
+            let after = self.assignments.apply(&before)?;
+            progress.advance(before.num_rows());
+            let Some([preimages, postimages]) = &mut self.changes else {
+                self.rows.write(&after).await?;
+                continue;
+            };
+            let after = self.rows.completed(&after)?;
+            self.rows.write_completed(&after).await?;
+            preimages.write(&self.assignments.of_table(&before)?).await?;
+            let after = after.project(&self.stored).map_err(|error| unfit(&error))?;
+            postimages.write(&after).await?;
         }
         let rows = self.rows.finish().await?;
         let mut changes = Vec::new();

@@ -1,34 +1,67 @@
 //! Writes one Parquet file.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::partition::folder;
 use deltaic_protocol::path_encoding::encode_path;
-use deltaic_protocol::properties::{Codec, DataFileSettings};
+use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::{new_id, now_ms};
+use deltaic_storage::fault::caught;
 use deltaic_storage::store_error;
+use futures::FutureExt;
 use object_store::buffered::BufWriter;
-use parquet::arrow::AsyncArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterVersion};
+use tokio::task::JoinHandle;
+use tracing::Instrument;
 
-use super::file_contents::FileContents;
+use super::encode::dictionaries::columns_without_dictionary;
+use super::encode::encoder::Encoder;
+use super::encode::shredding::Shredding;
+use super::encode::statistics::FileStatistics;
+use super::encode::variant_annotation::parquet_schema;
 use super::partition::PartitionKey;
-use super::statistics::FileStatistics;
+use super::pieces::bytes_of;
+use super::plan::WritePlan;
 
-/// A data file that is being written.
+/// A data file that is being written. Rows are encoded on another thread, while the caller prepares the next ones.
 pub(super) struct DataFile {
     relative: String,
     values: PartitionKey,
-    writer: AsyncArrowWriter<BufWriter>,
+    /// The number of the piece that had the last rows of the file.
+    pub(super) last_piece: usize,
+    /// `None` while rows are encoded.
+    parts: Option<Box<Parts>>,
+    busy: Option<Busy>,
+    /// The memory of the rows that are being encoded and of those in the row group before.
+    busy_memory: usize,
+    /// After a failure the file may lack rows: it can only be abandoned.
+    has_failed: bool,
+}
+
+/// What writing rows to a file changes.
+struct Parts {
+    relative: String,
+    encoder: Encoder,
+    sink: BufWriter,
+    shredding: Option<Shredding>,
     statistics: FileStatistics,
+}
+
+/// Rows that are being encoded. Dropping it stops the work at its next await.
+struct Busy(JoinHandle<Result<(Box<Parts>, Result<()>)>>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl DataFile {
@@ -36,12 +69,12 @@ impl DataFile {
     /// unique, so writers never collide.
     pub(super) fn begin(
         location: &TableLocation,
-        schema: &SchemaRef,
+        plan: &WritePlan,
         values: PartitionKey,
-        statistics: FileStatistics,
-        (form, contents): (&DataFileSettings, &FileContents),
+        first: &RecordBatch,
         number: usize,
     ) -> Result<Self> {
+        let (form, contents) = (&plan.form, &plan.contents);
         let (compression, message) = packed(form.codec);
         let kind = contents.file_kind();
         let name = format!("{kind}-{number:05}-{}.c000{message}.parquet", new_id());
@@ -60,40 +93,90 @@ impl DataFile {
             format!("{folder}/{name}")
         };
         let path = location.below(&relative)?;
-        let properties = WriterProperties::builder()
+        let shredding = plan.shredding(first)?;
+        let schema = shredding.as_ref().map_or(&plan.file_schema, Shredding::schema);
+        let mut properties = WriterProperties::builder()
             .set_compression(compression)
             .set_writer_version(match form.second_version {
                 true => WriterVersion::PARQUET_2_0,
                 false => WriterVersion::PARQUET_1_0,
             })
-            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
-        // Other readers must derive the types from Parquet, not from an embedded Arrow schema.
-        let options = ArrowWriterOptions::new()
-            .with_properties(properties)
-            .with_skip_arrow_metadata(true);
-        let sink = BufWriter::new(Arc::clone(location.store()), path);
-        let writer = AsyncArrowWriter::try_new_with_options(sink, Arc::clone(schema), options)
+            .set_created_by(concat!("deltaic ", env!("CARGO_PKG_VERSION")).to_owned());
+        for column in columns_without_dictionary(schema, first) {
+            properties = properties.set_column_dictionary_enabled(column, false);
+        }
+        // Other readers must derive the types from Parquet, so the file has no embedded Arrow schema.
+        let encoder = parquet_schema(schema)
+            .and_then(|parquet| Encoder::try_new(schema, &parquet, properties.build()))
             .map_err(|error| failed(&error, &relative))?;
         Ok(Self {
+            parts: Some(Box::new(Parts {
+                relative: relative.clone(),
+                encoder,
+                sink: BufWriter::with_capacity(Arc::clone(location.store()), path, location.part_bytes()),
+                shredding,
+                statistics: plan.statistics(),
+            })),
             relative,
             values,
-            writer,
-            statistics,
+            last_piece: 0,
+            busy: None,
+            busy_memory: 0,
+            has_failed: false,
         })
     }
 
-    pub(super) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.statistics.update(batch);
-        self.writer
-            .write(batch)
-            .await
-            .map_err(|error| failed(&error, &self.relative))
+    /// Starts to write rows, once those of the last call are written. Returns errors of those.
+    pub(super) async fn write(&mut self, batch: RecordBatch) -> Result<()> {
+        self.settle().await?;
+        let mut parts = self.parts.take().ok_or_else(broken)?;
+        self.busy_memory = parts.encoder.memory() + bytes_of(&batch);
+        let work = async move {
+            let written = parts.write(batch).await;
+            (parts, written)
+        };
+        let work = AssertUnwindSafe(work.in_current_span()).catch_unwind();
+        self.busy = Some(Busy(tokio::spawn(work.map(|done| done.map_err(|_| caught())))));
+        Ok(())
     }
 
-    /// The approximate number of bytes so far.
+    /// Waits until all rows are written.
+    pub(super) async fn settle(&mut self) -> Result<()> {
+        if let Some(busy) = &mut self.busy {
+            let done = (&mut busy.0).await;
+            self.busy = None;
+            let written = done.map_err(|_| broken()).flatten().and_then(|(parts, written)| {
+                self.parts = Some(parts);
+                written
+            });
+            self.has_failed = written.is_err();
+            return written;
+        }
+        match self.has_failed {
+            true => Err(broken()),
+            false => Ok(()),
+        }
+    }
+
+    /// The approximate number of bytes so far, without rows that are being encoded.
     pub(super) fn bytes(&self) -> usize {
-        self.writer.bytes_written() + self.writer.in_progress_size()
+        let encoder = self.parts.as_ref().map(|parts| &parts.encoder);
+        encoder.map_or(0, |encoder| encoder.written() + encoder.in_progress())
+    }
+
+    /// The memory of the row group in progress and of rows that are being encoded.
+    pub(super) fn memory(&self) -> usize {
+        let parts = self.parts.as_ref();
+        parts.map_or(self.busy_memory, |parts| parts.encoder.memory())
+    }
+
+    /// Finishes the row group in progress, which frees its memory.
+    pub(super) async fn end_row_group(&mut self) -> Result<()> {
+        self.settle().await?;
+        let parts = self.parts.as_mut().ok_or_else(broken)?;
+        let ended = parts.end_row_group().await;
+        self.has_failed = ended.is_err();
+        ended
     }
 
     pub(super) fn relative(&self) -> &str {
@@ -101,30 +184,87 @@ impl DataFile {
     }
 
     /// Abandons the file and its uploaded parts.
-    pub(super) async fn abort(self) {
-        let _ = self.writer.into_inner().abort().await;
+    pub(super) async fn abort(mut self) {
+        let _ = self.settle().await;
+        if let Some(mut parts) = self.parts {
+            let _ = parts.sink.abort().await;
+        }
+    }
+
+    async fn encode_rest(&mut self) -> Result<()> {
+        self.settle().await?;
+        self.parts.as_mut().ok_or_else(broken)?.finish().await
     }
 
     /// Finishes the file; it is durable when this returns.
     pub(super) async fn finish(mut self) -> Result<(Add, u64)> {
-        self.writer
-            .finish()
-            .await
-            .map_err(|error| failed(&error, &self.relative))?;
-        let rows = self.statistics.num_records();
-        let size = i64::try_from(self.writer.bytes_written())
+        if let Err(error) = self.encode_rest().await {
+            self.abort().await;
+            return Err(error);
+        }
+        let mut parts = self.parts.take().ok_or_else(broken)?;
+        parts.complete().await?;
+        let rows = parts.statistics.num_records();
+        let size = i64::try_from(parts.encoder.written())
             .map_err(|_| Error::new(ErrorKind::StorageError, "a data file is too large"))?;
         let add = Add {
             path: encode_path(&self.relative),
-            partition_values: self.values.into_iter().collect(),
+            partition_values: std::mem::take(&mut self.values).into_iter().collect(),
             size,
             modification_time: now_ms(),
             data_change: true,
-            stats: Some(self.statistics.to_json()),
+            stats: Some(parts.statistics.to_json()),
             ..Add::default()
         };
         Ok((add, rows))
     }
+}
+
+impl Parts {
+    async fn write(&mut self, batch: RecordBatch) -> Result<()> {
+        self.statistics.update(&batch);
+        let batch = match &self.shredding {
+            Some(shredding) => shredding.apply(&batch)?,
+            None => batch,
+        };
+        let written = self.encoder.write(&batch).await;
+        written.map_err(|error| failed(&error, &self.relative))?;
+        self.send().await
+    }
+
+    /// Sends the finished bytes to the store.
+    async fn send(&mut self) -> Result<()> {
+        let sent = match self.encoder.take_bytes() {
+            Ok(bytes) if bytes.is_empty() => Ok(()),
+            Ok(bytes) => AsyncFileWriter::write(&mut self.sink, bytes.into()).await,
+            Err(error) => Err(error),
+        };
+        sent.map_err(|error| failed(&error, &self.relative))
+    }
+
+    async fn end_row_group(&mut self) -> Result<()> {
+        let ended = self.encoder.end_row_group().await;
+        ended.map_err(|error| failed(&error, &self.relative))?;
+        self.send().await
+    }
+
+    /// Encodes what is left, with the footer.
+    async fn finish(&mut self) -> Result<()> {
+        let finished = self.encoder.finish().await;
+        finished.map_err(|error| failed(&error, &self.relative))?;
+        self.send().await
+    }
+
+    /// Creates the file.
+    async fn complete(&mut self) -> Result<()> {
+        let complete = AsyncFileWriter::complete(&mut self.sink).await;
+        complete.map_err(|error| failed(&error, &self.relative))
+    }
+}
+
+/// The error of a file that lost its rows to an earlier failure.
+fn broken() -> Error {
+    Error::internal("rows are written to a file that failed")
 }
 
 /// Returns a codec for the writer, and its suffix for file names.
@@ -163,6 +303,9 @@ fn failed(error: &ParquetError, relative: &str) -> Error {
     if let ParquetError::External(cause) = error {
         if let Some(store) = cause.downcast_ref::<object_store::Error>() {
             return store_error(store, relative);
+        }
+        if let Some(error) = cause.downcast_ref::<Error>() {
+            return error.clone();
         }
         if let Some(io) = cause.downcast_ref::<std::io::Error>() {
             return deltaic_storage::io_error(io, relative);

@@ -46,6 +46,16 @@ impl FileContents {
         }
     }
 
+    /// The names of the columns with the row ids and the row commit versions.
+    pub(super) fn row_tracking_columns(&self) -> Vec<&str> {
+        match self {
+            Self::CopiedRows(Some(columns)) | Self::UpdatedRows(Some(columns)) => {
+                vec![&columns.row_id, &columns.row_commit_version]
+            }
+            Self::Rows | Self::CopiedRows(None) | Self::UpdatedRows(None) | Self::Changes => Vec::new(),
+        }
+    }
+
     /// Whether the rows are new, so that they must satisfy the table's conditions. Copied rows are in the table already.
     pub(super) fn are_checked(&self) -> bool {
         matches!(self, Self::Rows | Self::UpdatedRows(_))

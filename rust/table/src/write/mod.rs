@@ -1,27 +1,32 @@
 //! Writes record batches to data files and creates their `add` actions.
 
-mod check;
-mod conditions;
+mod addable;
+mod conform;
+mod constrain;
 mod data_file;
-mod declared_length;
+mod encode;
 mod file_contents;
-mod file_schema;
-mod not_null;
-mod pandas_index;
+mod generate;
 mod partition;
 mod pieces;
-mod statistics;
+mod plan;
+mod row_stream;
+mod spill;
 mod storable;
-mod stream;
 mod table_writer;
-mod united_vectors;
 mod validate;
-mod vector_file;
+mod vectors;
+mod write_limits;
+mod write_task;
 
-pub use check::Incoming;
+pub(crate) use addable::ensure_addable;
+pub use conform::Incoming;
+pub(crate) use conform::is_index_without_name;
 pub(crate) use file_contents::FileContents;
+pub(crate) use generate::names as generated_names;
+pub use row_stream::RowStream;
 pub(crate) use storable::ensure_storable;
-pub(crate) use stream::next_batch;
 pub use table_writer::{TableWriter, Written};
-pub(crate) use united_vectors::UnitedVectors;
 pub use validate::{Checked, Fault, MAX_NESTING, validate_batch};
+pub(crate) use vectors::UnitedVectors;
+pub use write_task::WriteTask;

@@ -33,9 +33,11 @@ fn failed(error: ArrowError) -> Error {
 }
 
 impl Splitter {
+    /// `data` are the positions of the columns that files have.
     pub(super) fn try_new(
         schema: &StructType,
         partition_columns: &[String],
+        data: Vec<usize>,
         mode: ColumnMappingMode,
     ) -> Result<Self> {
         let arrow = schema.to_arrow()?;
@@ -45,9 +47,6 @@ impl Splitter {
             .filter_map(|name| {
                 position(name).and_then(|index| Some((index, schema.fields.get(index)?.clone())))
             })
-            .collect();
-        let data: Vec<usize> = (0..schema.fields.len())
-            .filter(|index| !partitions.iter().any(|(taken, _)| taken == index))
             .collect();
         let data_schema = Arc::new(Schema::new(arrow.project(&data).map_err(failed)?.fields));
         let converter = if partitions.is_empty() {
@@ -68,8 +67,8 @@ impl Splitter {
         })
     }
 
-    /// Returns the batch's rows by partition, without the partition columns; partitions in order of first appearance.
-    pub(super) fn split(&mut self, batch: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
+    /// Returns the batch's rows by partition, with the columns that files have; partitions in order of first appearance.
+    pub(super) fn split(&self, batch: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
         let data: Vec<ArrayRef> = self
             .data
             .iter()
@@ -109,6 +108,9 @@ impl Splitter {
             .map(|members| {
                 let first = members.first().copied().unwrap_or(0);
                 let values = self.values_at(&keys, usize::try_from(first).unwrap_or(0))?;
+                if members.len() == data.num_rows() {
+                    return Ok((values, data.clone()));
+                }
                 let picks = UInt32Array::from(members);
                 let columns = data
                     .columns()
@@ -143,7 +145,10 @@ fn text_of(field: &StructField, scalar: Option<Scalar>) -> Result<Option<String>
     let refuse = |why: String| {
         Err(Error::new(ErrorKind::ConstraintViolation, why)
             .with("field", field.name.as_str())
-            .hint("the protocol cannot represent this partition value: use another value, or NULL"))
+            .hint(
+                "the protocol cannot represent this partition value: use another value, or NULL; \
+                 empty_partition_text=\"null\" replaces empty text by NULL",
+            ))
     };
     match scalar.to_partition_text() {
         None => refuse("a partition value is not UTF-8 or is out of range".to_owned()),

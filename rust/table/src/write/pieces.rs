@@ -45,12 +45,17 @@ pub(super) fn least_bytes(data_type: &DataType) -> usize {
     }
 }
 
+/// Returns the approximate size in bytes of the rows of a batch, which may be a slice of a larger one.
+pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
+    sum(batch.columns())
+}
+
 fn sum(columns: &[ArrayRef]) -> usize {
     columns.iter().map(weight).fold(0, usize::saturating_add)
 }
 
 /// Returns the approximate size in bytes of an array's values once they are expanded.
-fn weight(array: &ArrayRef) -> usize {
+pub(super) fn weight(array: &ArrayRef) -> usize {
     let rows = array.len();
     let own = match array.data_type() {
         DataType::Utf8 => span(array.as_string::<i32>().offsets()).len(),

@@ -1,7 +1,9 @@
 //! The columns of a table's schema that data files store: all except those of type `void`.
 //!
-//! Protocol: *Void Type*, *Variant Data Type*.
+//! Protocol: *Void Type*.
 
+use deltaic_protocol::actions::Protocol;
+use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -29,7 +31,7 @@ pub(crate) fn without_void(schema: &StructType, partition_columns: &[String]) ->
 ///
 /// # Errors
 ///
-/// `UnsupportedFeature` names the column: a variant, an empty struct, `void` where Parquet needs a type or where
+/// `UnsupportedFeature` names the column: an empty struct, `void` where Parquet needs a type or where
 /// NULL is forbidden, or a table whose data columns are all `void`.
 pub(crate) fn ensure_storable(schema: &StructType, partition_columns: &[String]) -> Result<()> {
     let mut found = Ok(());
@@ -54,12 +56,31 @@ pub(crate) fn ensure_storable(schema: &StructType, partition_columns: &[String])
     Ok(())
 }
 
+/// Verifies that the protocol allows the variants of a schema.
+///
+/// # Errors
+///
+/// `SchemaMismatch` names the column of a variant that the protocol does not have.
+pub(super) fn ensure_variants_are_listed(schema: &StructType, protocol: &Protocol) -> Result<()> {
+    let mut found = None;
+    schema.for_each_part(&mut |path, part| {
+        if found.is_none() && part.as_primitive() == Some(PrimitiveType::Variant) {
+            found = Some(path.to_owned());
+        }
+    });
+    match found.filter(|_| !supports_for_writers(protocol, "variantType")) {
+        None => Ok(()),
+        Some(path) => Err(Error::new(
+            ErrorKind::SchemaMismatch,
+            format!("the column {path} is a variant, but the protocol lacks the feature variantType"),
+        )
+        .with("field", path)
+        .hint("add the feature first: table.alter(AddFeature(\"variantType\"))")),
+    }
+}
+
 fn ensure_part(part: &DataType, path: &str) -> Result<()> {
     let refused = match part {
-        DataType::Primitive(PrimitiveType::Variant) => unsupported(
-            "variantType",
-            format!("the column {path} is a variant, and variants are not written yet"),
-        ),
         DataType::Struct(fields) if fields.fields.is_empty() => unsupported(
             "struct<>",
             format!("{path} is a struct without fields, which Parquet does not have"),

@@ -1,42 +1,38 @@
 //! Writes rows to data files, one or more per partition.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::StagedFiles;
-use deltaic_protocol::Result;
+use deltaic_log::transaction::{EmptyPartitionText, StagedFiles};
 use deltaic_protocol::actions::Add;
-use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::features::{ensure_appendable, supports_for_writers};
-use deltaic_protocol::properties::{DataFileSettings, IndexedColumns, data_file_settings, indexed_columns};
 use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Result, TableConfiguration};
 use deltaic_storage::TableLocation;
+use deltaic_storage::memory_budget::MemoryBudget;
 use futures::StreamExt;
 
-use super::check::{Defaults, Incoming};
-use super::conditions::Conditions;
 use super::data_file::DataFile;
-use super::declared_length::DeclaredLengths;
 use super::file_contents::FileContents;
-use super::file_schema::file_schema;
-use super::partition::{PartitionKey, Splitter};
-use super::pieces::{PIECE_BYTES, pieces};
-use super::statistics::FileStatistics;
-use super::storable::{ensure_storable, without_void};
+use super::generate::identity::IdentityColumns;
+use super::partition::PartitionKey;
+use super::plan::WritePlan;
+use super::spill::Spill;
+use super::write_limits::Limits;
 
 /// The number of files that are finished concurrently.
 const FILES_IN_FLIGHT: usize = 16;
 
+/// A file without rows in this many pieces of batches is finished if another one needs its place.
+const IDLE_PIECES: usize = 64;
+
 /// The default target size of data files, if the table has no property for it.
 const TARGET_BYTES: u64 = 128 << 20;
-
-/// The length of random folder names of files with mapped columns, as in delta-spark.
-const RANDOM_PREFIX: usize = 2;
 
 /// The result of a write.
 #[derive(Clone, Debug, Default)]
@@ -45,100 +41,74 @@ pub struct Written {
     pub adds: Vec<Add>,
     /// The number of rows in all files.
     pub rows: u64,
+    /// The new high-water marks of identity columns, for the table's schema.
+    pub high_water_marks: Vec<(String, i64)>,
 }
 
 /// Writes rows of a table to data files. The table is unchanged until these are committed.
 pub struct TableWriter {
     location: Arc<TableLocation>,
-    incoming: Incoming,
-    lengths: DeclaredLengths,
-    conditions: Conditions,
-    splitter: Splitter,
-    contents: FileContents,
-    /// The columns that have statistics.
-    data_schema: StructType,
-    mode: ColumnMappingMode,
-    /// The columns of the files, under their names there.
-    file_schema: SchemaRef,
-    indexed: IndexedColumns,
-    form: DataFileSettings,
+    plan: WritePlan,
+    identities: IdentityColumns,
     open: BTreeMap<PartitionKey, DataFile>,
     /// The files that were started.
     files: StagedFiles,
     /// The number of files that were started.
     begun: usize,
+    /// The number of pieces of batches that were written.
+    pieces: usize,
+    limits: Limits,
+    spill: Spill,
     written: Written,
 }
 
 impl TableWriter {
     /// Verifies that the table can be written and that data of the schema match it, before anything is written.
     pub fn try_new(snapshot: &Snapshot, incoming: &Schema) -> Result<Self> {
-        Self::of_contents(snapshot, incoming, FileContents::Rows)
+        Self::of_contents(snapshot, snapshot.configuration(), incoming, FileContents::Rows)
     }
 
-    /// The same for files with other contents, whose own columns are in the incoming data.
+    /// The same for a configuration that the commit of the rows may change, and for files with other contents, whose own
+    /// columns are in the incoming data.
     pub(crate) fn of_contents(
         snapshot: &Snapshot,
+        configuration: &TableConfiguration,
         incoming: &Schema,
         contents: FileContents,
     ) -> Result<Self> {
-        let located = |error: deltaic_protocol::Error| {
+        let plan = WritePlan::try_new(configuration, incoming, contents).map_err(|error| {
             error
                 .with("table", snapshot.location().uri())
                 .with("version", snapshot.version())
-        };
-        ensure_appendable(snapshot.configuration()).map_err(located)?;
-        let partition_columns = &snapshot.metadata().partition_columns;
-        ensure_storable(snapshot.schema(), partition_columns).map_err(located)?;
-        let mut data_schema = without_void(snapshot.schema(), partition_columns);
-        data_schema
-            .fields
-            .retain(|field| contents.has_statistics() && !partition_columns.contains(&field.name));
-        let table = Arc::new(contents.with_own_columns(snapshot.schema()));
-        let schema = without_void(&table, partition_columns);
-        let protocol = snapshot.protocol();
-        let defaults = match supports_for_writers(protocol, "allowColumnDefaults") {
-            true => Defaults::Applied,
-            false => Defaults::Ignored,
-        };
-        let mode = snapshot.column_mapping();
-        let in_files = StructType {
-            fields: schema
-                .fields
-                .iter()
-                .filter(|field| !partition_columns.contains(&field.name))
-                .cloned()
-                .collect(),
-        };
-        let mut form = data_file_settings(snapshot.metadata()).map_err(located)?;
-        if mode.is_mapped() {
-            // Folders do not show the names of columns, which may change.
-            form.random_prefix = form.random_prefix.or(Some(RANDOM_PREFIX));
-        }
-        Ok(Self {
-            location: Arc::clone(snapshot.location()),
-            incoming: Incoming::with_defaults(incoming, &table, partition_columns, defaults)
-                .map_err(located)?,
-            lengths: match contents.are_checked() {
-                true => DeclaredLengths::of(&schema),
-                false => DeclaredLengths::default(),
-            },
-            conditions: match contents.are_checked() {
-                true => Conditions::of_table(snapshot.configuration(), &schema).map_err(located)?,
-                false => Conditions::default(),
-            },
-            splitter: Splitter::try_new(&schema, partition_columns, mode)?,
-            file_schema: file_schema(&in_files, mode)?,
-            mode,
-            contents,
-            data_schema,
-            indexed: indexed_columns(snapshot.metadata()).map_err(located)?,
-            form,
+        })?;
+        Ok(Self::of_plan(snapshot.location(), plan))
+    }
+
+    /// Writes files at a location as a plan requires.
+    pub(crate) fn of_plan(location: &Arc<TableLocation>, plan: WritePlan) -> Self {
+        Self {
+            location: Arc::clone(location),
+            identities: plan.identities.clone(),
+            plan,
             open: BTreeMap::new(),
-            files: StagedFiles::new(snapshot.location()),
+            files: StagedFiles::new(location),
             begun: 0,
+            pieces: 0,
+            limits: Limits::of(MemoryBudget::default()),
+            spill: Spill::new(Limits::of(MemoryBudget::default()).spill_bytes),
             written: Written::default(),
-        })
+        }
+    }
+
+    /// States that the rows are new, and what happens to empty text in partition columns.
+    pub(crate) fn expect_new_rows(&mut self, empty_text: EmptyPartitionText) {
+        self.plan.expect_new_rows(empty_text);
+    }
+
+    /// Limits the memory of rows in progress. Must be called before rows are written.
+    pub(crate) fn limit_memory(&mut self, budget: MemoryBudget) {
+        self.limits = Limits::of(budget);
+        self.spill = Spill::new(self.limits.spill_bytes);
     }
 
     /// Requires that every row matches a predicate.
@@ -147,65 +117,132 @@ impl TableWriter {
     ///
     /// `InvalidPredicate`, `UnsupportedExpression`.
     pub(crate) fn require(&mut self, predicate: &Predicate, schema: &StructType) -> Result<()> {
-        self.conditions.replace(predicate, schema)
+        self.plan.require(predicate, schema)
     }
 
-    /// Writes the rows of a batch to the files of their partitions.
+    /// Writes the rows of a batch to the files of their partitions. Errors of the store may be returned by a later call.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        for piece in pieces(batch, PIECE_BYTES, self.incoming.row_bytes()) {
-            let rows = self.lengths.apply(self.incoming.conform(&piece)?)?;
-            self.conditions.ensure(&rows)?;
-            for (values, rows) in self.splitter.split(&rows)? {
-                self.write_partition(values, &rows).await?;
-            }
+        for piece in self.plan.pieces(batch) {
+            let rows = self.completed(&piece)?;
+            self.write_completed(&rows).await?;
         }
         Ok(())
     }
 
-    async fn write_partition(&mut self, values: PartitionKey, rows: &RecordBatch) -> Result<()> {
+    /// Cuts a batch, so that completing and writing each piece takes bounded memory.
+    pub(crate) fn pieces(&self, batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> + use<> {
+        self.plan.pieces(batch)
+    }
+
+    /// The schema of completed rows.
+    pub(crate) fn completed_schema(&self) -> &SchemaRef {
+        self.plan.completed_schema()
+    }
+
+    /// Converts rows to those that are written: with all columns of the table, generated values included.
+    pub(crate) fn completed(&mut self, rows: &RecordBatch) -> Result<RecordBatch> {
+        self.plan.completed(rows, &mut self.identities)
+    }
+
+    /// Writes completed rows to the files of their partitions.
+    pub(crate) async fn write_completed(&mut self, rows: &RecordBatch) -> Result<()> {
+        self.pieces += 1;
+        for (values, rows) in self.plan.split(rows)? {
+            self.write_partition(values, rows).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_partition(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
+        let waits = match self.open.contains_key(&values) {
+            true => false,
+            // The order of a partition's rows is kept.
+            false => self.spill.contains(&values) || !self.has_room().await?,
+        };
+        match waits {
+            true => self.spill.add(values, rows),
+            false => self.encode(values, rows).await,
+        }
+    }
+
+    /// Whether another file can be opened. If the rows are sorted by partition, a file that had no rows for long is
+    /// finished first.
+    async fn has_room(&mut self) -> Result<bool> {
+        if self.open.len() < self.limits.open_files {
+            return Ok(true);
+        }
+        let oldest = self.open.iter().min_by_key(|(_, file)| file.last_piece);
+        let idle = oldest.filter(|(_, file)| self.pieces - file.last_piece >= IDLE_PIECES);
+        let idle = idle.map(|(values, _)| values.clone());
+        match idle.and_then(|values| self.open.remove(&values)) {
+            Some(file) => self.finish_file(file).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Writes rows to the open file of their partition, which is replaced if it is full.
+    async fn encode(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
+        let is_full = match self.open.get_mut(&values) {
+            Some(file) => {
+                file.settle().await?;
+                file.bytes() as u64 >= self.plan.form.target_bytes.unwrap_or(TARGET_BYTES)
+            }
+            None => false,
+        };
+        if let Some(full) = is_full.then(|| self.open.remove(&values)).flatten() {
+            self.finish_file(full).await?;
+        }
         let file = match self.open.entry(values) {
-            std::collections::btree_map::Entry::Occupied(open) => open.into_mut(),
-            std::collections::btree_map::Entry::Vacant(slot) => {
-                let statistics = FileStatistics::new(
-                    &self.data_schema,
-                    &self.indexed,
-                    self.form.string_prefix,
-                    self.mode,
-                );
-                let (values, number) = (slot.key().clone(), self.begun);
-                let file = DataFile::begin(
-                    &self.location,
-                    &self.file_schema,
-                    values,
-                    statistics,
-                    (&self.form, &self.contents),
-                    number,
-                )?;
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(slot) => {
+                let values = slot.key().clone();
+                let file = DataFile::begin(&self.location, &self.plan, values, &rows, self.begun)?;
                 self.files.add([file.relative().to_owned()]);
                 self.begun += 1;
                 slot.insert(file)
             }
         };
+        file.last_piece = self.pieces;
         file.write(rows).await?;
-        if is_full(&self.form, file) {
-            self.roll_full_files().await?;
+        self.free_memory().await
+    }
+
+    /// Finishes the largest row groups in progress while all of them together are too large.
+    async fn free_memory(&mut self) -> Result<()> {
+        let mut held: usize = self.open.values().map(DataFile::memory).sum();
+        while held > self.limits.encoded_bytes {
+            let Some(largest) = self.open.values_mut().max_by_key(|file| file.memory()) else {
+                break;
+            };
+            let freed = largest.memory();
+            if freed == 0 {
+                break;
+            }
+            largest.end_row_group().await?;
+            held = self.open.values().map(DataFile::memory).sum();
         }
         Ok(())
     }
 
-    async fn roll_full_files(&mut self) -> Result<()> {
-        let full: Vec<PartitionKey> = self
-            .open
-            .iter()
-            .filter(|(_, file)| is_full(&self.form, file))
-            .map(|(values, _)| values.clone())
-            .collect();
-        for values in full {
-            if let Some(file) = self.open.remove(&values) {
-                self.finish_file(file).await?;
+    /// Writes the rows of partitions whose files were not open, a few partitions at a time.
+    async fn write_spilled(&mut self) -> Result<()> {
+        let none = Spill::new(self.limits.spill_bytes);
+        let mut spill = std::mem::replace(&mut self.spill, none);
+        while let Some((values, mut parts)) = spill.take() {
+            if self.open.len() >= self.limits.open_files {
+                self.finish_open().await?;
+            }
+            loop {
+                let part = parts.next()?;
+                if part.is_empty() {
+                    break;
+                }
+                for rows in part {
+                    self.encode(values.clone(), rows).await?;
+                }
             }
         }
         Ok(())
@@ -221,6 +258,17 @@ impl TableWriter {
     /// Finishes all files; they are durable when this returns, and not yet committed.
     #[tracing::instrument(target = "deltaic::commit", name = "write files", level = "info", skip_all, fields(files = tracing::field::Empty, rows = tracing::field::Empty))]
     pub async fn finish(&mut self) -> Result<Written> {
+        self.write_spilled().await?;
+        self.finish_open().await?;
+        let span = tracing::Span::current();
+        span.record("files", self.written.adds.len());
+        span.record("rows", self.written.rows);
+        self.written.high_water_marks = self.identities.marks();
+        Ok(std::mem::take(&mut self.written))
+    }
+
+    /// Finishes all open files.
+    async fn finish_open(&mut self) -> Result<()> {
         let has_failed = &AtomicBool::new(false);
         let finish = |file: DataFile| async move {
             if has_failed.load(Ordering::Relaxed) {
@@ -246,13 +294,7 @@ impl TableWriter {
                 None => {}
             }
         }
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        let span = tracing::Span::current();
-        span.record("files", self.written.adds.len());
-        span.record("rows", self.written.rows);
-        Ok(std::mem::take(&mut self.written))
+        failure.map_or(Ok(()), Err)
     }
 
     /// Deletes the written files, after a failure that guarantees that nothing was committed. A file that cannot be
@@ -271,8 +313,4 @@ impl TableWriter {
     pub(crate) fn into_files(self) -> StagedFiles {
         self.files
     }
-}
-
-fn is_full(form: &DataFileSettings, file: &DataFile) -> bool {
-    file.bytes() as u64 >= form.target_bytes.unwrap_or(TARGET_BYTES)
 }

@@ -6,19 +6,20 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, StructArray};
+use arrow_array::{Array, RecordBatch, StructArray};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::SchemaRef;
 use deltaic_protocol::{Error, Result};
 use futures::FutureExt;
 
 use super::allowance::Allowance;
-use super::columns::{damaged, file_actions, parquet_failed, rows_of};
+use super::columns::{column_of, damaged, file_actions, parquet_failed, present, selected};
 use super::parquet::{BATCH_ROWS, Batches, NO_SENSE};
 use crate::decode::ActionsFile;
 use deltaic_storage::fault::caught_over_bytes;
 
 /// Batches have this fraction of replay's batch size, since statistics are large.
-const SHARE: usize = 16;
+const SHARE: usize = 64;
 
 /// The actions of one kind in a row group.
 pub(crate) struct ActionRows {
@@ -32,8 +33,30 @@ pub(crate) struct ActionRows {
 pub(crate) struct ActionsBatch {
     /// Index of the batch of replay's size that contains them, starting at 0.
     pub(crate) ordinal: usize,
-    /// The actions without nulls; `None` if no row of the batch contains one.
-    pub(crate) actions: Option<StructArray>,
+    rows: StructArray,
+    present: BooleanBuffer,
+}
+
+impl ActionsBatch {
+    /// Number of actions.
+    pub(crate) fn len(&self) -> usize {
+        self.present.count_set_bits()
+    }
+
+    /// Returns all actions; `None` if there are none.
+    pub(crate) fn all(self) -> Result<Option<StructArray>> {
+        selected(&self.rows, self.present)
+    }
+
+    /// Returns some of the actions, by a bit for each action; `None` if there are none.
+    pub(crate) fn some(self, kept: &BooleanBuffer) -> Result<Option<StructArray>> {
+        let mut rows = BooleanBufferBuilder::new(self.rows.len());
+        rows.append_n(self.rows.len(), false);
+        for (row, is_kept) in self.present.set_indices().zip(kept) {
+            rows.set_bit(row, is_kept);
+        }
+        selected(&self.rows, rows.finish())
+    }
 }
 
 impl ActionsFile {
@@ -86,11 +109,15 @@ impl ActionRows {
             let Some(batch) = batch.map_err(|error| parquet_failed(error, &self.relative))? else {
                 return Ok(None);
             };
+            let Some(rows) = column_of(&batch, self.action)? else {
+                return Err(damaged(format!("it has no column {}", self.action)));
+            };
             let ordinal = self.first / BATCH_ROWS;
             self.first += batch.num_rows();
             Ok(Some(ActionsBatch {
                 ordinal,
-                actions: rows_of(&batch, self.action)?,
+                rows: rows.clone(),
+                present: present(rows),
             }))
         };
         let read = AssertUnwindSafe(read).catch_unwind().await;

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, RecordBatch, StructArray, new_null_array};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter;
 use deltaic_protocol::schema::arrow_type_name;
@@ -39,32 +40,48 @@ pub(super) fn parquet_failed(error: ParquetError, relative: &str) -> Error {
     damaged(error)
 }
 
-/// Returns the rows with an action, as a struct without nulls; `None` if there are no such rows.
-pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
+/// Returns the column of an action, which is NULL in rows with another action; `None` if there is no such column.
+pub(super) fn column_of<'a>(batch: &'a RecordBatch, action: &str) -> Result<Option<&'a StructArray>> {
     let Some(column) = batch.column_by_name(action) else {
         return Ok(None);
     };
-    let rows = column
-        .as_struct_opt()
-        .ok_or_else(|| damaged(format!("{action} is not a struct")))?;
-    match rows.nulls() {
-        None => Ok((!rows.is_empty()).then(|| rows.clone())),
-        Some(nulls) if nulls.null_count() == rows.len() => Ok(None),
-        Some(nulls) => {
-            // Writers group actions by kind: the rows are usually one run, which need not be copied.
-            let mut runs = nulls.valid_slices();
-            if let (Some((start, end)), None) = (runs.next(), runs.next()) {
-                let run = rows.slice(start, end - start);
-                return Ok(Some(
-                    StructArray::try_new(run.fields().clone(), run.columns().to_vec(), None)
-                        .map_err(damaged)?,
-                ));
-            }
-            let present = arrow_array::BooleanArray::new(nulls.inner().clone(), None);
-            let kept = filter(rows, &present).map_err(damaged)?;
-            Ok(Some(kept.as_struct().clone()))
-        }
+    let rows = column.as_struct_opt();
+    rows.map(Some)
+        .ok_or_else(|| damaged(format!("{action} is not a struct")))
+}
+
+/// Returns the rows with an action, as a struct without nulls; `None` if there are no such rows.
+pub(crate) fn rows_of(batch: &RecordBatch, action: &str) -> Result<Option<StructArray>> {
+    match column_of(batch, action)? {
+        None => Ok(None),
+        Some(rows) => selected(rows, present(rows)),
     }
+}
+
+/// Returns which rows of an action's column contain the action.
+pub(super) fn present(rows: &StructArray) -> BooleanBuffer {
+    match rows.nulls() {
+        None => BooleanBuffer::new_set(rows.len()),
+        Some(nulls) => nulls.inner().clone(),
+    }
+}
+
+/// Returns some rows of a struct, without nulls; `None` if there are none. The selected rows must not be NULL.
+pub(super) fn selected(rows: &StructArray, selection: BooleanBuffer) -> Result<Option<StructArray>> {
+    let mut runs = selection.set_slices();
+    let rows = match (runs.next(), runs.next()) {
+        (None, _) => return Ok(None),
+        // Writers group actions by kind: the rows are usually one run, which need not be copied.
+        (Some((start, end)), None) => rows.slice(start, end - start),
+        _ => {
+            let kept = filter(rows, &BooleanArray::new(selection, None)).map_err(damaged)?;
+            kept.as_struct().clone()
+        }
+    };
+    let (fields, columns, _) = rows.into_parts();
+    StructArray::try_new(fields, columns, None)
+        .map(Some)
+        .map_err(damaged)
 }
 
 /// Converts file actions to the log's names and types, as decoded from commits.

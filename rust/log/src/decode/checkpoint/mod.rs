@@ -19,7 +19,7 @@ use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::log_path::{CheckpointFormat, LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-pub(crate) use self::action_rows::conformed;
+pub(crate) use self::action_rows::{ActionRows, conformed};
 
 use self::allowance::Allowance;
 use self::columns::damaged;

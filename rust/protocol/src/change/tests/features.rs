@@ -207,7 +207,7 @@ fn columns_of_the_change_feed_are_the_feeds() -> Result<()> {
 fn a_table_that_requests_more_than_is_known_is_left_alone() -> Result<()> {
     for name in [
         "fromTheFuture",
-        "icebergCompatV3",
+        "icebergWriterCompatV3",
         "coordinatedCommits-preview",
         "catalogManaged",
     ] {

@@ -107,7 +107,7 @@ fn an_iceberg_compatible_table_remains_one() -> Result<()> {
                 listed
                     .metadata()
                     .schema_string
-                    .contains(r#""parquet.field.nested.ids":{"col-u1.element":9}"#)
+                    .contains(r#""delta.columnMapping.nested.ids":{"col-u1.element":9}"#)
             );
             assert_eq!(listed.metadata().property(MAX_COLUMN_ID), Some("9"));
         }

@@ -3,11 +3,11 @@
 use super::{Binder, Value, is, not};
 use crate::Result;
 use crate::expr::coercion::wider;
+use crate::expr::compare_values;
 use crate::expr::convert_literal;
 use crate::expr::integers;
 use crate::expr::known::Known;
 use crate::expr::span::Span;
-use crate::expr::values::{word_of_double, word_of_float};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
 
@@ -52,6 +52,14 @@ impl Binder<'_> {
                     }),
                     None => self.apart(at, left_type, right_type),
                 }
+            }
+            ((left_at, left @ Value::Condition(_)), right) => {
+                let column = self.lifted(self.typed(left_at, left)?);
+                self.compare(op, (left_at, Value::Column(column)), right, at)
+            }
+            (left, (right_at, right @ Value::Condition(_))) => {
+                let column = self.lifted(self.typed(right_at, right)?);
+                self.compare(op, left, (right_at, Value::Column(column)), at)
             }
             _ => self.only_of_columns(at),
         }
@@ -220,31 +228,5 @@ pub(super) fn with_truth(
         // The same result for TRUE and FALSE, but NULL for NULL.
         (true, true) => BoundPredicate::Or(vec![not(is(condition, None)), BoundPredicate::Constant(None)]),
         (false, false) => BoundPredicate::And(vec![is(condition, None), BoundPredicate::Constant(None)]),
-    }
-}
-
-/// Compares two values of one type in Spark's order.
-pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
-    use std::cmp::Ordering;
-    let order = match (left, right) {
-        (Scalar::Boolean(a), Scalar::Boolean(b)) => a.cmp(b),
-        (Scalar::Float(a), Scalar::Float(b)) => word_of_float(*a).cmp(&word_of_float(*b)),
-        (Scalar::Double(a), Scalar::Double(b)) => word_of_double(*a).cmp(&word_of_double(*b)),
-        (Scalar::Decimal { unscaled: a, .. }, Scalar::Decimal { unscaled: b, .. }) => a.cmp(b),
-        (Scalar::String(a), Scalar::String(b)) => a.cmp(b),
-        (Scalar::Binary(a), Scalar::Binary(b)) => a.cmp(b),
-        (Scalar::Date(a), Scalar::Date(b)) => a.cmp(b),
-        (Scalar::Timestamp(a), Scalar::Timestamp(b)) | (Scalar::TimestampNtz(a), Scalar::TimestampNtz(b)) => {
-            a.cmp(b)
-        }
-        (a, b) => integers::integer(a).cmp(&integers::integer(b)),
-    };
-    match op {
-        Comparison::Equal | Comparison::NullSafeEqual => order == Ordering::Equal,
-        Comparison::NotEqual => order != Ordering::Equal,
-        Comparison::Less => order == Ordering::Less,
-        Comparison::LessOrEqual => order != Ordering::Greater,
-        Comparison::Greater => order == Ordering::Greater,
-        Comparison::GreaterOrEqual => order != Ordering::Less,
     }
 }

@@ -26,10 +26,7 @@ impl Predicate {
     /// ```
     pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
         let nothing = StructType::default();
-        let binder = Binder {
-            schema: &nothing,
-            source: Source(&self.text),
-        };
+        let binder = Binder::new(&nothing, Source(&self.text));
         if let Some(column) = self.columns().first() {
             let message = format!(
                 "the column {} is used where a constant is expected",
@@ -57,7 +54,7 @@ impl Binder<'_> {
                 value.map(Scalar::Boolean),
                 PrimitiveType::Boolean,
             )),
-            Value::Condition(_) | Value::Interval(_) | Value::Column(_) => {
+            Value::Condition(_) | Value::Interval(_) | Value::Column(_) | Value::Computed(_) => {
                 let message = format!("{} is not a constant", self.source.text(expr.at));
                 let error: Result<Known, Error> = self.source.unsupported(expr.at, message, "");
                 error

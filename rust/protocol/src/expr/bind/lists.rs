@@ -1,13 +1,15 @@
 //! Binds IN: all operands are compared in one type.
 
-use super::comparisons::{beside_value, compare_values, with_truth};
+use super::comparisons::{beside_value, with_truth};
 use super::{Binder, Value};
 use crate::Result;
 use crate::expr::coercion::wider;
+use crate::expr::compute::Computed;
 use crate::expr::convert_literal::{self, LiteralPosition};
+use crate::expr::known::Known;
 use crate::expr::predicate::Expr;
 use crate::expr::span::Span;
-use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare_values};
 use crate::schema::{DataType, PrimitiveType};
 
 impl Binder<'_> {
@@ -16,10 +18,13 @@ impl Binder<'_> {
         for item in list {
             match self.value(item)? {
                 Value::Known(known) => items.push(known),
-                _ => return self.only_of_columns(item.at),
+                value => {
+                    let found = self.typed(item.at, value)?;
+                    return self.in_computed(at, inner, list, items, found);
+                }
             }
         }
-        let value = self.value(inner)?;
+        let value = self.tested(inner)?;
         let own = match &value {
             Value::Known(known) => known.data_type,
             Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {
@@ -32,7 +37,7 @@ impl Binder<'_> {
             }
             Value::Column(column) => self.comparable(inner.at, column)?,
             Value::Condition(_) => PrimitiveType::Boolean,
-            Value::Interval(_) => return self.only_of_columns(inner.at),
+            Value::Interval(_) | Value::Computed(_) => return self.only_of_columns(inner.at),
         };
         // All operands are compared in one type.
         let mut common = own;
@@ -76,8 +81,46 @@ impl Binder<'_> {
             Value::Condition(condition) if values.len() + usize::from(has_null) == 1 => {
                 Ok(one_truth_of(condition, &values, has_null))
             }
+            Value::Condition(condition) => {
+                let column = self.lifted(self.typed(inner.at, Value::Condition(condition))?);
+                Ok(one_truth_of(
+                    BoundPredicate::Column(column.path),
+                    &values,
+                    has_null,
+                ))
+            }
             _ => self.only_of_columns(at),
         }
+    }
+
+    /// Binds IN with a list that has computed values: constants up to the first of them, which are already bound.
+    fn in_computed(
+        &self,
+        at: Span,
+        inner: &Expr,
+        list: &[Expr],
+        constants: Vec<Known>,
+        computed: Computed,
+    ) -> Result<BoundPredicate> {
+        let mut parts = vec![self.part(inner)?];
+        for (constant, item) in constants.into_iter().zip(list) {
+            parts.push(self.typed(item.at, Value::Known(constant))?);
+        }
+        parts.push(computed);
+        for item in list.iter().skip(parts.len() - 1) {
+            parts.push(self.part(item)?);
+        }
+        let (parts, _) = self.alike(at, parts)?;
+        let mut columns = parts.into_iter().map(|part| (part.at, self.lifted(part)));
+        let Some((inner_at, own)) = columns.next() else {
+            return self.only_of_columns(at);
+        };
+        let equal = columns.map(|(item_at, item)| {
+            let own = (inner_at, Value::Column(own.clone()));
+            self.compare(Comparison::Equal, own, (item_at, Value::Column(item)), at)
+        });
+        let equal = equal.collect::<Result<Vec<_>>>()?;
+        Ok(BoundPredicate::Or(equal))
     }
 }
 

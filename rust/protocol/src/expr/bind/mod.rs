@@ -1,21 +1,26 @@
-//! Binds a predicate to a schema: resolves columns, folds and types literals, and rejects incompatible
+//! Binds expressions to a schema: resolves columns, folds and types literals, and rejects incompatible
 //! operands with their position in the text.
 
+mod branches;
+mod calls;
 mod comparisons;
+mod computed;
 mod constants;
 mod lists;
 mod names;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod value_expr;
 
-use super::arithmetic;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use super::compute::{Computed, ComputedCondition};
 use super::failure::Failure;
 use super::known::Known;
-use super::predicate::{Arithmetic, Expr, ExprKind, Interval};
+use super::predicate::{Expr, ExprKind, Interval};
 use super::span::{Source, Span};
-use super::{BoundPredicate, Comparison, Predicate, Scalar};
+use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar};
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, Result};
 
@@ -26,17 +31,18 @@ impl Predicate {
     /// compared, and literals that Spark would not evaluate. All have the position as `line` and
     /// `column`.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
-        let binder = Binder {
-            schema,
-            source: Source(&self.text),
-        };
-        binder.condition(&self.root)
+        Binder::new(schema, Source(&self.text)).condition(&self.root)
     }
 }
 
 struct Binder<'a> {
     schema: &'a StructType,
     source: Source<'a>,
+    /// The computed values that the condition that is being bound tests, and their names.
+    operands: RefCell<Vec<(String, Computed)>>,
+    operand_count: Cell<usize>,
+    /// The number of branches around the expression that is being bound.
+    in_branch: Cell<usize>,
 }
 
 /// A bound expression.
@@ -48,6 +54,8 @@ enum Value {
     Column(Column),
     /// TRUE, FALSE or NULL for each row.
     Condition(BoundPredicate),
+    /// Any other value for each row.
+    Computed(Computed),
 }
 
 /// A column or a nested field.
@@ -57,16 +65,33 @@ struct Column {
     data_type: DataType,
     /// The collation of its strings, unless they are ordered by bytes.
     collation: Option<String>,
+    /// The text of a computed value that it represents.
+    shown: Option<String>,
 }
 
 impl Column {
     fn name(&self) -> String {
+        if let Some(shown) = &self.shown {
+            return shown.clone();
+        }
         crate::schema::ColumnName::from_parts(self.path.clone()).to_string()
     }
 }
 
 fn not(inner: BoundPredicate) -> BoundPredicate {
     BoundPredicate::Not(Box::new(inner))
+}
+
+impl<'a> Binder<'a> {
+    fn new(schema: &'a StructType, source: Source<'a>) -> Self {
+        Self {
+            schema,
+            source,
+            operands: RefCell::default(),
+            operand_count: Cell::default(),
+            in_branch: Cell::default(),
+        }
+    }
 }
 
 impl Binder<'_> {
@@ -92,6 +117,21 @@ impl Binder<'_> {
                 _ => self.invalid(expr.at, "a literal is used where a condition is expected"),
             },
             Value::Interval(_) => self.invalid(expr.at, "an interval is used where a condition is expected"),
+            Value::Computed(computed)
+                if computed.data_type == DataType::Primitive(PrimitiveType::Boolean) =>
+            {
+                self.with_operands(expr, || {
+                    let column = self.lifted(computed);
+                    Ok(BoundPredicate::Column(column.path))
+                })
+            }
+            Value::Computed(computed) => {
+                let message = format!(
+                    "a condition is expected, not a value of the type {}",
+                    computed.data_type
+                );
+                self.invalid(expr.at, message)
+            }
             Value::Column(column) => match column.data_type {
                 DataType::Primitive(PrimitiveType::Boolean) => Ok(BoundPredicate::Column(column.path)),
                 DataType::Primitive(PrimitiveType::Variant) => self.of_a_variant(expr.at, &column.name()),
@@ -119,14 +159,28 @@ impl Binder<'_> {
                 is_literal: true,
             }),
             ExprKind::Interval(interval) => Value::Interval(*interval),
-            ExprKind::Column(path) => Value::Column(self.resolve(at, path)?),
+            ExprKind::Column(path) => self.reference(at, path)?,
             ExprKind::Arithmetic(op, left, right) => self.arithmetic(at, *op, left, right)?,
-            ExprKind::Negate(inner) => match self.value(inner)? {
-                Value::Known(known) => Value::Known(arithmetic::negated(&known).map_err(self.failed(at))?),
-                _ => return self.only_of_literals(at),
-            },
+            ExprKind::Negate(inner) => self.negative(at, inner)?,
             ExprKind::Cast { inner, to, or_null } => self.cast(at, inner, *to, *or_null)?,
-            _ => match self.asked(expr)? {
+            ExprKind::Call(function, arguments) => self.call(at, *function, arguments)?,
+            ExprKind::Case {
+                operand,
+                branches,
+                otherwise,
+            } => {
+                let branches: Vec<_> = branches
+                    .iter()
+                    .map(|(condition, result)| (condition, result))
+                    .collect();
+                self.case(at, operand.as_deref(), &branches, otherwise.as_deref())?
+            }
+            ExprKind::Field(inner, name) => {
+                let inner = self.value(inner).and_then(|value| self.typed(inner.at, value))?;
+                Value::Computed(self.field(at, inner, name)?)
+            }
+            ExprKind::Element(of, key) => self.element(at, of, key, 0)?,
+            _ => match self.with_operands(expr, || self.asked(expr))? {
                 BoundPredicate::Constant(value) => Value::Known(Known::computed(
                     value.map(Scalar::Boolean),
                     PrimitiveType::Boolean,
@@ -136,6 +190,29 @@ impl Binder<'_> {
         })
     }
 
+    /// Binds a condition on values that may be computed.
+    fn with_operands(
+        &self,
+        expr: &Expr,
+        bind: impl FnOnce() -> Result<BoundPredicate>,
+    ) -> Result<BoundPredicate> {
+        let outer = self.operands.take();
+        let bound = bind();
+        let operands = self.operands.replace(outer);
+        let condition = bound?;
+        if operands.is_empty() || matches!(condition, BoundPredicate::Constant(_)) {
+            return Ok(condition);
+        }
+        Ok(BoundPredicate::Computed(ComputedPart(Arc::new(
+            ComputedCondition {
+                text: self.source.0.into(),
+                shown: expr.to_string(),
+                operands,
+                condition,
+            },
+        ))))
+    }
+
     /// Binds a test of an operand.
     fn asked(&self, expr: &Expr) -> Result<BoundPredicate> {
         Ok(match &expr.kind {
@@ -143,20 +220,20 @@ impl Binder<'_> {
             ExprKind::Or(parts) => BoundPredicate::Or(self.conditions(parts)?),
             ExprKind::Not(inner) => not(self.condition(inner)?),
             ExprKind::Compare(op, left, right) => {
-                let left_value = self.value(left)?;
+                let left_value = self.tested(left)?;
                 self.ensure_quoted(&left_value, right)?;
-                let right_value = self.value(right)?;
+                let right_value = self.tested(right)?;
                 self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
             }
             ExprKind::Between(inner, low, high) => {
                 // Bound once: in nested BETWEENs, binding it twice would take exponential time.
-                let value = self.value(inner)?;
-                if matches!(value, Value::Condition(_)) {
-                    return self.only_of_columns(inner.at);
+                let mut value = self.tested(inner)?;
+                if let Value::Condition(_) = value {
+                    value = Value::Column(self.lifted(self.typed(inner.at, value)?));
                 }
                 let part = |op, bound: &Expr| {
                     let side = (inner.at, value.clone());
-                    self.compare(op, side, (bound.at, self.value(bound)?), expr.at)
+                    self.compare(op, side, (bound.at, self.tested(bound)?), expr.at)
                 };
                 let above = part(Comparison::GreaterOrEqual, low)?;
                 match (above, part(Comparison::LessOrEqual, high)?) {
@@ -167,11 +244,11 @@ impl Binder<'_> {
                 }
             }
             ExprKind::In(inner, list) => self.is_in(expr.at, inner, list)?,
-            ExprKind::IsNull(inner) => match self.value(inner)? {
+            ExprKind::IsNull(inner) => match self.tested(inner)? {
                 Value::Column(column) => BoundPredicate::IsNull(column.path),
                 Value::Known(known) => BoundPredicate::Constant(Some(known.value.is_none())),
                 Value::Condition(condition) => is(condition, None),
-                Value::Interval(_) => BoundPredicate::Constant(Some(false)),
+                Value::Interval(_) | Value::Computed(_) => BoundPredicate::Constant(Some(false)),
             },
             ExprKind::Is(inner, truth) => is(self.condition(inner)?, *truth),
             ExprKind::Like {
@@ -185,54 +262,11 @@ impl Binder<'_> {
         })
     }
 
-    fn only_of_literals<T>(&self, at: Span) -> Result<T> {
-        let message = format!("{} is not implemented in predicates", self.source.text(at));
-        let hint = "arithmetic and casts are supported for literals only: move the computation to the literal's side";
-        self.source.unsupported(at, message, hint)
-    }
-
     fn only_of_columns<T>(&self, at: Span) -> Result<T> {
-        let message = format!("{} is not implemented in predicates", self.source.text(at));
-        let hint = "compare a column with literals or with another column";
+        let message = format!("{} is not implemented in a comparison", self.source.text(at));
+        let hint = "compare values of primitive types";
         self.source.unsupported(at, message, hint)
     }
-
-    fn arithmetic(&self, at: Span, op: Arithmetic, left: &Expr, right: &Expr) -> Result<Value> {
-        let known = match (op, self.value(left)?, self.value(right)?) {
-            (_, Value::Known(left), Value::Known(right)) => arithmetic::compute(op, &left, &right),
-            (Arithmetic::Add, Value::Known(known), Value::Interval(interval))
-            | (Arithmetic::Add, Value::Interval(interval), Value::Known(known)) => {
-                arithmetic::later(&known, interval, false)
-            }
-            (Arithmetic::Subtract, Value::Known(known), Value::Interval(interval)) => {
-                arithmetic::later(&known, interval, true)
-            }
-            _ => return self.only_of_literals(at),
-        };
-        known.map(Value::Known).map_err(self.failed(at))
-    }
-
-    fn cast(&self, at: Span, inner: &Expr, to: PrimitiveType, or_null: bool) -> Result<Value> {
-        match self.value(inner)? {
-            Value::Known(known) => match known.cast(to) {
-                Err(Failure::Invalid(_) | Failure::Malformed(_))
-                    if or_null && castable(known.data_type, to) =>
-                {
-                    Ok(Value::Known(Known::computed(None, to)))
-                }
-                cast => cast.map(Value::Known).map_err(self.failed(at)),
-            },
-            // A cast to its own type.
-            Value::Column(column) if column.data_type == DataType::Primitive(to) => Ok(Value::Column(column)),
-            _ => self.only_of_literals(at),
-        }
-    }
-}
-
-/// Whether some values of a type can be cast to another, so that TRY_CAST returns NULL for the others.
-fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
-    use super::integers::is_numeric;
-    from == PrimitiveType::String || (is_numeric(from) && is_numeric(to))
 }
 
 /// AND of two results.

@@ -39,7 +39,21 @@ impl Binder<'_> {
         }
     }
 
-    pub(super) fn resolve(&self, at: Span, names: &[String]) -> Result<Column> {
+    /// A column, a nested field, or the value of a key of a map.
+    pub(super) fn reference(&self, at: Span, names: &[String]) -> Result<Value> {
+        let (column, rest) = self.resolve(at, names)?;
+        if rest.is_empty() {
+            return Ok(Value::Column(column));
+        }
+        let column = self.typed(at, Value::Column(column))?;
+        let found = rest
+            .iter()
+            .try_fold(column, |of, name| self.field(at, of, name))?;
+        Ok(Value::Computed(found))
+    }
+
+    /// A column or a nested field, and the names after a map.
+    fn resolve<'n>(&self, at: Span, names: &'n [String]) -> Result<(Column, &'n [String])> {
         let name = ColumnName::from_parts(names.to_vec()).to_string();
         let fails = |message: String, hint: &str| {
             self.source
@@ -49,7 +63,9 @@ impl Binder<'_> {
         let mut path = Vec::new();
         let mut fields = self.schema;
         let mut parts = names.iter().peekable();
+        let mut rest = names;
         while let Some(part) = parts.next() {
+            rest = rest.get(1..).unwrap_or_default();
             let Some(field) = fields.field_ignoring_case(part) else {
                 let hint = match nearest(part, fields.names()) {
                     Some(near) => format!("did you mean {near}?"),
@@ -62,18 +78,21 @@ impl Binder<'_> {
             };
             path.push(field.name.clone());
             match (&field.data_type, parts.peek()) {
-                (data_type, None) => {
-                    return Ok(Column {
+                (data_type, next) if next.is_none() || matches!(data_type, DataType::Map(_)) => {
+                    let column = Column {
                         collation: collation(field),
                         path,
                         data_type: data_type.clone(),
-                    });
+                        shown: None,
+                    };
+                    return Ok((column, rest));
                 }
                 (DataType::Struct(inner), Some(_)) => fields = inner,
                 (DataType::Primitive(PrimitiveType::Variant), Some(_)) => {
                     return self.of_a_variant(at, &name);
                 }
-                (other, Some(below)) => {
+                (other, below) => {
+                    let below = below.map_or("", |below| below.as_str());
                     return fails(
                         format!("{part} is of the type {other} and has no field {below}"),
                         "a dot selects a field of a struct; put backticks around a name that contains a dot",

@@ -1,12 +1,13 @@
 //! Binds tests of strings, and IS NAN.
 
 use super::{Binder, Value};
+use crate::expr::compute::{Computed, Node};
 use crate::expr::known::Known;
 use crate::expr::like::Simple;
 use crate::expr::predicate::{Expr, TextTest};
 use crate::expr::span::Span;
 use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar};
-use crate::schema::PrimitiveType;
+use crate::schema::{DataType, PrimitiveType};
 use crate::{Error, Result};
 
 /// A string operand: a column or a constant.
@@ -15,10 +16,31 @@ enum Text {
     Known(Option<String>),
 }
 
+/// A test of a string by another one.
+enum Test {
+    Of(TextTest),
+    /// LIKE with an escape.
+    Like(char),
+}
+
+/// Whether values of a type are converted to strings without being asked.
+fn is_converted(data_type: &DataType) -> bool {
+    data_type
+        .as_primitive()
+        .is_some_and(|from| !matches!(from, PrimitiveType::String | PrimitiveType::Variant))
+}
+
 impl Binder<'_> {
     /// Binds a string column or constant.
     fn text(&self, expr: &Expr) -> Result<Text> {
-        match self.value(expr)? {
+        let value = match self.tested(expr)? {
+            Value::Column(column) if is_converted(&column.data_type) => {
+                let typed = self.typed(expr.at, Value::Column(column))?;
+                Value::Column(self.lifted(self.implicit(typed, PrimitiveType::String)?))
+            }
+            value => value,
+        };
+        match value {
             Value::Known(known) => Ok(Text::Known(self.known_text(expr.at, &known)?)),
             Value::Column(column) => match self.comparable(expr.at, &column)? {
                 PrimitiveType::String => Ok(Text::Column(column.path)),
@@ -49,16 +71,40 @@ impl Binder<'_> {
         }
     }
 
-    /// A string that must be a constant.
-    fn pattern(&self, expr: &Expr) -> Result<Option<String>> {
-        match self.value(expr)? {
-            Value::Known(known) => self.known_text(expr.at, &known),
-            _ => self.only_of_columns(expr.at),
+    /// A test of a string by one that is not constant.
+    fn computed(&self, text: &Expr, part: Value, part_at: Span, test: Test) -> Result<BoundPredicate> {
+        let text = self.part(text)?;
+        let at = text.at;
+        if let Value::Column(column) = &part {
+            self.comparable(part_at, column)?;
         }
+        let part = self.typed(part_at, part)?;
+        let is_binary = |part: &Computed| part.data_type == PrimitiveType::Binary.into();
+        let sides = match test {
+            Test::Of(_) if is_binary(&text) && is_binary(&part) => [text, part],
+            _ => [
+                self.implicit(text, PrimitiveType::String)?,
+                self.implicit(part, PrimitiveType::String)?,
+            ],
+        };
+        let sides = Box::new(sides);
+        let column = self.lifted(Computed {
+            at,
+            data_type: PrimitiveType::Boolean.into(),
+            node: match test {
+                Test::Of(test) => Node::TextTest(test, sides),
+                Test::Like(escape) => Node::Like(sides, escape),
+            },
+        });
+        Ok(BoundPredicate::Column(column.path))
     }
 
     pub(super) fn text_test(&self, test: TextTest, text: &Expr, part: &Expr) -> Result<BoundPredicate> {
-        let (text, part) = (self.text(text)?, self.pattern(part)?);
+        let part = match self.value(part)? {
+            Value::Known(known) => self.known_text(part.at, &known)?,
+            value => return self.computed(text, value, part.at, Test::Of(test)),
+        };
+        let text = self.text(text)?;
         Ok(match (text, part) {
             (_, None) | (Text::Known(None), _) => BoundPredicate::Constant(None),
             (Text::Known(Some(text)), Some(part)) => BoundPredicate::Constant(Some(match test {
@@ -75,7 +121,11 @@ impl Binder<'_> {
     }
 
     pub(super) fn like(&self, inner: &Expr, pattern: &Expr, escape: char) -> Result<BoundPredicate> {
-        let (text, written) = (self.text(inner)?, self.pattern(pattern)?);
+        let written = match self.value(pattern)? {
+            Value::Known(known) => self.known_text(pattern.at, &known)?,
+            value => return self.computed(inner, value, pattern.at, Test::Like(escape)),
+        };
+        let text = self.text(inner)?;
         let Some(written) = written else {
             return Ok(BoundPredicate::Constant(None));
         };
@@ -104,7 +154,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn is_nan(&self, inner: &Expr) -> Result<BoundPredicate> {
-        match self.value(inner)? {
+        match self.tested(inner)? {
             Value::Known(known) => {
                 let known = match known.data_type {
                     PrimitiveType::Float => known,

@@ -16,6 +16,7 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
+use arrow_select::filter::filter_record_batch;
 
 use super::BoundPredicate;
 use crate::schema::PrimitiveType;
@@ -54,6 +55,7 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
         BoundPredicate::Like(path, pattern) => of_texts(batch, path, |own| pattern.matches(own))?,
         BoundPredicate::And(parts) => fold(parts, batch, true, and_kleene)?,
         BoundPredicate::Or(parts) => fold(parts, batch, false, or_kleene)?,
+        BoundPredicate::Computed(computed) => computed.0.evaluate(batch)?,
         BoundPredicate::Not(inner) => not(&evaluate(inner, batch)?).map_err(failed)?,
         BoundPredicate::Is(inner, truth) => is(&evaluate(inner, batch)?, *truth),
         BoundPredicate::In {
@@ -100,15 +102,37 @@ fn fold(
         if decided == joined.len() {
             break;
         }
-        joined = join(&joined, &evaluate(part, batch)?).map_err(failed)?;
+        // A part is computed only for the rows that the previous ones did not decide: it raises only their errors.
+        let more = match part.can_fail() && decided > 0 {
+            true => on_rows(part, batch, &!is(&joined, Some(!of_none)).values())?,
+            false => evaluate(part, batch)?,
+        };
+        joined = join(&joined, &more).map_err(failed)?;
     }
     Ok(joined)
+}
+
+/// The results of a predicate for some of the rows of a batch; FALSE for the others.
+pub(super) fn on_rows(
+    predicate: &BoundPredicate,
+    batch: &RecordBatch,
+    rows: &BooleanBuffer,
+) -> Result<BooleanArray> {
+    let selected = filter_record_batch(batch, &BooleanArray::new(rows.clone(), None)).map_err(failed)?;
+    let found = evaluate(predicate, &selected)?;
+    let mut results = vec![Some(false); batch.num_rows()];
+    for (position, row) in rows.set_indices().enumerate() {
+        if let Some(slot) = results.get_mut(row) {
+            *slot = found.is_valid(position).then(|| found.value(position));
+        }
+    }
+    Ok(BooleanArray::from(results))
 }
 
 fn failed(error: ArrowError) -> Error {
     Error::new(
         ErrorKind::InvalidPredicate,
-        format!("the predicate cannot be evaluated: {error}"),
+        format!("the expression cannot be evaluated: {error}"),
     )
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `tokens` is the lexer, `terms` and `words` parse values and names, `literals` parses typed literals.
 
+mod calls;
 mod intervals;
 mod literals;
 mod terms;
@@ -24,8 +25,8 @@ const STEPS: usize = 3 * DEPTH + 10;
 
 const HOW_TO_WRITE: &str =
     "write it as in Spark SQL, for example: day >= DATE '2026-11-01' AND `my column` = 'x'";
-const WHAT_THERE_IS: &str = "compare columns with literals: = <> < <= > >= <=>, IN, BETWEEN, LIKE, IS NULL, \
-                             startswith, endswith, contains, isnan, AND, OR, NOT";
+const WHAT_THERE_IS: &str =
+    "the functions and operators that are implemented are listed in the reference of expressions";
 
 /// Parses a predicate. Invalid SQL is `InvalidPredicate`; SQL that is not implemented is
 /// `UnsupportedExpression`. Both have the position as `line` and `column`, counted from 1.
@@ -34,7 +35,7 @@ const WHAT_THERE_IS: &str = "compare columns with literals: = <> < <= > >= <=>, 
 /// use deltaic_protocol::expr::parse_predicate;
 /// parse_predicate("day >= DATE '2026-11-01' AND (region = 'EU' OR amount > 9.5)")?;
 /// let error = parse_predicate("day >").unwrap_err();
-/// assert_eq!(error.what(), "the predicate cannot be read: it ends where a value is expected at line 1, column 6");
+/// assert_eq!(error.what(), "the expression cannot be read: it ends where a value is expected at line 1, column 6");
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
@@ -136,15 +137,15 @@ impl Parser<'_> {
 
     fn wrong<T>(&self, at: Span, why: &str) -> Result<T> {
         self.source
-            .invalid(at, format!("the predicate cannot be read: {why}"), HOW_TO_WRITE)
+            .invalid(at, format!("the expression cannot be read: {why}"), HOW_TO_WRITE)
     }
 
     fn unknown<T>(&self, at: Span) -> Result<T> {
         let text = self.source.text(at);
-        let message = format!("{text} is not implemented in predicates");
+        let message = format!("{text} is not implemented");
         let hint = match text.as_str() {
             "&" | "&&" => "use AND",
-            "|" | "||" => "use OR",
+            "|" => "use OR",
             _ => WHAT_THERE_IS,
         };
         self.source.unsupported(at, message, hint)
@@ -160,7 +161,7 @@ impl Parser<'_> {
     }
 
     fn too_deep<T>(&self, at: Span) -> Result<T> {
-        let message = format!("the predicate nests more than {DEPTH} levels deep");
+        let message = format!("the expression nests more than {DEPTH} levels deep");
         self.source.invalid(
             at,
             message,

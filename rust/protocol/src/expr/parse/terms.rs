@@ -4,6 +4,7 @@ use super::Parser;
 use super::literals::number;
 use super::tokens::Token;
 use crate::Result;
+use crate::expr::function::Function;
 use crate::expr::predicate::{Arithmetic, Expr, ExprKind};
 use crate::expr::span::Span;
 use crate::expr::{Comparison, Scalar};
@@ -13,6 +14,7 @@ use crate::expr::{Comparison, Scalar};
 enum Infix {
     Compare(Comparison),
     Arithmetic(Arithmetic),
+    Concat,
     Unknown,
 }
 
@@ -35,7 +37,7 @@ fn infix(token: &Token) -> Option<(u8, Infix)> {
             "&" => (4, Unknown),
             "+" => (5, Of(Arithmetic::Add)),
             "-" => (5, Of(Arithmetic::Subtract)),
-            "||" => (5, Unknown),
+            "||" => (5, Infix::Concat),
             "*" => (6, Of(Arithmetic::Multiply)),
             "/" => (6, Of(Arithmetic::Divide)),
             "%" => (6, Of(Arithmetic::Remainder)),
@@ -66,6 +68,7 @@ impl Parser<'_> {
             left = match operator {
                 Infix::Compare(op) => self.made(start, ExprKind::Compare(op, one, other))?,
                 Infix::Arithmetic(op) => self.made(start, ExprKind::Arithmetic(op, one, other))?,
+                Infix::Concat => self.made(start, ExprKind::Call(Function::Concat, vec![*one, *other]))?,
                 Infix::Unknown => return self.unknown(at),
             };
         }
@@ -107,15 +110,17 @@ impl Parser<'_> {
                 let name = self.name()?;
                 expr = self.field(start, expr, name)?;
             } else if self.take_sign("[") {
-                let Token::Text(name) = self.peek().clone() else {
-                    return self.unknown(self.here());
-                };
-                if name.is_empty() {
-                    return self.unexpected("the name of a field");
-                }
-                self.advance();
+                let key = self.value()?;
                 self.expect_sign("]")?;
-                expr = self.field(start, expr, name)?;
+                expr = match (&expr.kind, &key.kind) {
+                    (ExprKind::Column(_), ExprKind::Literal(Some(Scalar::String(name))))
+                        if !name.is_empty() =>
+                    {
+                        let name = name.clone();
+                        self.field(start, expr, name)?
+                    }
+                    _ => self.made(start, ExprKind::Element(Box::new(expr), Box::new(key)))?,
+                };
             } else if self.is_word(0, "COLLATE") {
                 return self.unknown(self.here());
             } else {
@@ -130,11 +135,11 @@ impl Parser<'_> {
                 path.push(name);
                 self.made(start, ExprKind::Column(path))
             }
-            _ => self.unknown(self.since(start)),
+            _ => self.made(start, ExprKind::Field(Box::new(of), name)),
         }
     }
 
-    fn name(&mut self) -> Result<String> {
+    pub(super) fn name(&mut self) -> Result<String> {
         match self.peek().clone() {
             Token::Word(name) | Token::Name(name) => {
                 self.advance();

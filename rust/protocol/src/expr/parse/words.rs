@@ -1,10 +1,10 @@
-//! Parses expressions that start with a word: keywords, typed literals, functions, casts and their types.
+//! Parses expressions that start with a word: keywords, typed literals, casts and their types.
 
 use super::Parser;
 use super::literals::unhex;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::predicate::{Expr, ExprKind, TextTest};
+use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
 use crate::expr::{Scalar, convert};
 use crate::schema::PrimitiveType;
@@ -34,14 +34,15 @@ impl Parser<'_> {
             ("INTERVAL", Token::Text(_) | Token::Number { .. } | Token::Sign("-" | "+")) => {
                 self.interval(start)
             }
+            (
+                "CASE",
+                Token::Word(_) | Token::Name(_) | Token::Text(_) | Token::Number { .. } | Token::Sign("("),
+            ) => self.case(start),
             (_, Token::Text(text)) => {
                 self.advance();
                 self.typed_text(start, &upper, &text)
             }
-            (
-                "CASE" | "SELECT" | "EXISTS" | "WITH",
-                Token::Word(_) | Token::Number { .. } | Token::Sign("("),
-            )
+            ("SELECT" | "EXISTS" | "WITH", Token::Word(_) | Token::Number { .. } | Token::Sign("("))
             | ("SELECT" | "WITH", _) => self.unknown(start),
             (_, Token::Sign("(")) => {
                 self.advance();
@@ -80,35 +81,6 @@ impl Parser<'_> {
             Ok(value) => self.literal(start, Some(value)),
             Err(failure) => Err(failure.at(self.source, at)),
         }
-    }
-
-    fn function(&mut self, start: Span, name: &str) -> Result<Expr> {
-        let mut arguments = Vec::new();
-        if !self.take_sign(")") {
-            loop {
-                arguments.push(self.condition()?);
-                if !self.take_sign(",") {
-                    break;
-                }
-            }
-            self.expect_sign(")")?;
-        }
-        let mut arguments = arguments.into_iter().map(Box::new);
-        let kind = match (name, arguments.next(), arguments.next(), arguments.next()) {
-            ("ISNULL", Some(inner), None, _) => ExprKind::IsNull(inner),
-            ("ISNOTNULL", Some(inner), None, _) => {
-                let inner = self.made(start, ExprKind::IsNull(inner))?;
-                ExprKind::Not(Box::new(inner))
-            }
-            ("ISNAN", Some(inner), None, _) => ExprKind::IsNan(inner),
-            ("STARTSWITH" | "STARTS_WITH", Some(text), Some(part), None) => {
-                ExprKind::TextTest(TextTest::StartsWith, text, part)
-            }
-            ("ENDSWITH", Some(text), Some(part), None) => ExprKind::TextTest(TextTest::EndsWith, text, part),
-            ("CONTAINS", Some(text), Some(part), None) => ExprKind::TextTest(TextTest::Contains, text, part),
-            _ => return self.unknown(self.since(start)),
-        };
-        self.made(start, kind)
     }
 
     /// A type to which a value can be cast.

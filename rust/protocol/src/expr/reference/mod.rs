@@ -202,6 +202,7 @@ fn slow(predicate: &BoundPredicate, row: &Row) -> Option<bool> {
                 like(&pattern, &text.chars().collect::<Vec<_>>())
             })
         }
+        BoundPredicate::Computed(computed) => panic!("{computed} is computed"),
         BoundPredicate::Is(inner, truth) => Some(slow(inner, row) == *truth),
         BoundPredicate::And(parts) => {
             let answers: Vec<_> = parts.iter().map(|part| slow(part, row)).collect();

@@ -272,7 +272,10 @@ fn domains_remain_in_the_way_or_go_with_their_feature() -> Result<()> {
 
 #[test]
 fn a_feature_that_the_table_lacks_is_reported() {
-    let table = table(writers(&["clustering", "domainMetadata", "icebergCompatV3"]), &[]);
+    let table = table(
+        writers(&["clustering", "domainMetadata", "icebergWriterCompatV3"]),
+        &[],
+    );
     for (name, kind, hint) in [
         (
             "clusterin",
@@ -282,7 +285,7 @@ fn a_feature_that_the_table_lacks_is_reported() {
         (
             "deletionVectors",
             ErrorKind::InvalidArgument,
-            "its features are: clustering, domainMetadata, icebergCompatV3",
+            "its features are: clustering, domainMetadata, icebergWriterCompatV3",
         ),
         (
             "delta.enableDeletionVectors",
@@ -295,7 +298,7 @@ fn a_feature_that_the_table_lacks_is_reported() {
             "unset the property",
         ),
         (
-            "icebergCompatV3",
+            "icebergWriterCompatV3",
             ErrorKind::UnsupportedFeature,
             "copy the rows into a new table without the feature",
         ),

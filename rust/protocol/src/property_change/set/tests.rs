@@ -58,6 +58,10 @@ fn sample(property: &Property) -> (&'static str, &'static [(&'static str, &'stat
         ("delta.columnMapping.mode", "name"),
         ("delta.enableIcebergCompatV2", "true"),
     ];
+    const WITH_ROW_IDS: &[(&str, &str)] = &[
+        ("delta.columnMapping.mode", "name"),
+        ("delta.enableRowTracking", "true"),
+    ];
     match property.name {
         "delta.parquet.format.version" => ("2.12.0", &[]),
         "delta.parquet.compression.codec" => ("snappy", &[]),
@@ -65,6 +69,7 @@ fn sample(property: &Property) -> (&'static str, &'static [(&'static str, &'stat
         "delta.dataSkippingStatsColumns" => ("a", &[]),
         "delta.universalFormat.enabledFormats" => ("iceberg", PROMISE),
         "delta.enableIcebergCompatV2" => ("true", MODE),
+        "delta.enableIcebergCompatV3" => ("true", WITH_ROW_IDS),
         "delta.isolationLevel" => ("WriteSerializable", &[]),
         "delta.checkpointPolicy" => ("v2", &[]),
         "delta.columnMapping.mode" => ("name", &[]),

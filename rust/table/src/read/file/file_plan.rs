@@ -219,13 +219,12 @@ fn positions<'a>(batch: &'a RecordBatch, roots: &Roots) -> Result<&'a Int64Array
 }
 
 /// Splits the conjuncts of a predicate into two filters: those on numeric columns alone, which decode fast, and the
-/// others, which are then evaluated for fewer rows.
+/// others, which are then evaluated for fewer rows. Conjuncts that can fail for a row are among the latter.
 fn stages_of(predicate: &BoundPredicate, table: &StructType) -> Vec<BoundPredicate> {
-    let (cheap, dear): (Vec<_>, Vec<_>) = predicate
-        .conjuncts()
-        .into_iter()
-        .cloned()
-        .partition(|part| on_paths(table, &columns_of(part)).iter().all(is_of_numbers));
+    let (cheap, dear): (Vec<_>, Vec<_>) =
+        predicate.conjuncts().into_iter().cloned().partition(|part| {
+            !part.can_fail() && on_paths(table, &columns_of(part)).iter().all(is_of_numbers)
+        });
     [cheap, dear]
         .into_iter()
         .filter_map(BoundPredicate::all_of)

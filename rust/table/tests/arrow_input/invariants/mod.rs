@@ -34,7 +34,7 @@ use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_protocol::schema::{StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_storage::TableLocation;
-use deltaic_table::transaction::append_stream;
+use deltaic_table::transaction::{SchemaMode, append_stream};
 use deltaic_table::write::{Incoming, validate_batch};
 use deltaic_testkit::own_commits::a_new_table;
 use futures::TryStreamExt;
@@ -288,7 +288,15 @@ fn is_appended(rows: Rows, schema: &Arc<StructType>) {
 
 fn append(snapshot: &Snapshot, rows: Rows) -> Result<(), Error> {
     let snapshot = snapshot.clone();
-    let work = async move { append_stream(&snapshot, Box::new(rows), CommitOptions::default()).await };
+    let work = async move {
+        append_stream(
+            &snapshot,
+            Box::new(rows),
+            SchemaMode::Keep,
+            CommitOptions::default(),
+        )
+        .await
+    };
     RUNTIME
         .block_on(async { RUNTIME.spawn(work).await.expect("it does not panic") })
         .map(|_| ())

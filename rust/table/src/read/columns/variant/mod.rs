@@ -34,23 +34,29 @@ pub(super) fn conform_variant(array: &ArrayRef, path: &str) -> Result<ArrayRef> 
             format!("it is {} in the file", arrow_type_name(array.data_type())),
         )
     })?;
-    let metadata = binary(group, "metadata")
-        .and_then(|found| found.ok_or_else(|| "the file has no metadata of it".to_owned()))
-        .map_err(|what| damaged(path, what))?;
-    let shredded = Shredded::of(group).map_err(|what| damaged(path, what))?;
+    unshredded(group).map_err(|what| damaged(path, what))
+}
+
+/// Returns the variants of a group in Arrow's storage, after validating them; otherwise what is wrong.
+pub(crate) fn unshredded(group: &StructArray) -> Result<ArrayRef, String> {
+    let metadata = binary(group, "metadata")?.ok_or_else(|| "the file has no metadata of it".to_owned())?;
+    let shredded = Shredded::of(group)?;
     let value = match shredded.unshredded() {
         Some(value) => {
-            validate(group, &metadata, value).map_err(|what| damaged(path, what))?;
+            validate(group, &metadata, value)?;
             value.clone()
         }
-        None => shredded.join(&metadata).map_err(|what| damaged(path, what))?,
+        None => shredded.join(&metadata)?,
     };
-    let ArrowType::Struct(fields) = PrimitiveType::Variant.to_arrow()? else {
-        return Err(damaged(path, "it has no Arrow type"));
+    let storage = PrimitiveType::Variant
+        .to_arrow()
+        .map_err(|error| error.to_string())?;
+    let ArrowType::Struct(fields) = storage else {
+        return Err("it has no Arrow type".to_owned());
     };
     let columns: Vec<ArrayRef> = vec![Arc::new(metadata), Arc::new(value)];
     let joined = StructArray::try_new(fields, columns, group.nulls().cloned());
-    Ok(Arc::new(joined.map_err(|error| damaged(path, reported(&error)))?))
+    Ok(Arc::new(joined.map_err(|error| reported(&error))?))
 }
 
 /// Verifies that each row that is not NULL is a valid variant at every level.

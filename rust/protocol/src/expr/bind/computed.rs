@@ -1,0 +1,284 @@
+//! Binds expressions to values that are computed for each row.
+
+use super::{Binder, BoundPredicate, Column, Value};
+use crate::Result;
+use crate::expr::coercion::wider;
+use crate::expr::compute::{Computed, Node, compute, later, negated, operand_name, plan, type_of_negated};
+use crate::expr::convert::castable;
+use crate::expr::integers::is_numeric;
+use crate::expr::known::Known;
+use crate::expr::predicate::{Arithmetic, Expr};
+use crate::expr::span::{Source, Span};
+use crate::expr::value_expr::{BoundValue, ValueExpr};
+use crate::schema::{DataType, PrimitiveType, StructType};
+
+impl ValueExpr {
+    /// Resolves names and types against a schema.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` for an unknown column or for operands that cannot be combined; `UnsupportedExpression`; both with
+    /// the position.
+    pub fn bind(&self, schema: &StructType) -> Result<BoundValue> {
+        let text = &self.0.text;
+        let binder = Binder::new(schema, Source(text));
+        let value = binder.value(&self.0.root)?;
+        Ok(BoundValue {
+            text: text.clone(),
+            computed: binder.typed(self.0.root.at, value)?,
+        })
+    }
+}
+
+/// The constant of a computed part, or NULL of its type: both have the type that the part has in a computation.
+fn known(part: &Computed, data_type: PrimitiveType) -> Known {
+    match &part.node {
+        Node::Known(known) => known.clone(),
+        _ => Known::computed(None, data_type),
+    }
+}
+
+impl Binder<'_> {
+    /// The expression of a value.
+    pub(super) fn typed(&self, at: Span, value: Value) -> Result<Computed> {
+        let (data_type, node) = match value {
+            Value::Known(known) => (DataType::Primitive(known.data_type), Node::Known(known)),
+            Value::Column(column) => (column.data_type, Node::Column(column.path)),
+            Value::Condition(condition) => (
+                DataType::Primitive(PrimitiveType::Boolean),
+                Node::Condition(Box::new(condition)),
+            ),
+            Value::Computed(computed) => return Ok(computed),
+            Value::Interval(_) => return self.invalid(at, "an interval is not a value"),
+        };
+        Ok(Computed { at, data_type, node })
+    }
+
+    /// A value that is computed with: its strings are compared by their bytes.
+    pub(super) fn part(&self, expr: &Expr) -> Result<Computed> {
+        let value = self.value(expr)?;
+        if let Value::Column(column) = &value
+            && (column.collation.is_some() || column.data_type == PrimitiveType::Variant.into())
+        {
+            self.comparable(expr.at, column)?;
+        }
+        self.typed(expr.at, value)
+    }
+
+    /// The same for a value of a primitive type.
+    pub(super) fn operand(&self, expr: &Expr) -> Result<(Computed, PrimitiveType)> {
+        let part = self.part(expr)?;
+        match part.data_type {
+            DataType::Primitive(data_type) => Ok((part, data_type)),
+            _ => {
+                let message = format!("the type {} cannot be computed with", part.data_type);
+                self.invalid(expr.at, message)
+            }
+        }
+    }
+
+    /// Computes a constant expression.
+    pub(super) fn folded(&self, computed: Computed) -> Result<Value> {
+        let Some(data_type) = computed.data_type.as_primitive() else {
+            return Ok(Value::Computed(computed));
+        };
+        if !computed.is_constant() {
+            return Ok(Value::Computed(computed));
+        }
+        match computed.constant(self.source) {
+            Ok(value) => Ok(Value::Known(Known::computed(value, data_type))),
+            // Only the rows that reach a branch raise its errors.
+            Err(_) if self.in_branch.get() > 0 => Ok(Value::Computed(computed)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Binds an expression that is evaluated only for some rows.
+    pub(super) fn in_branch<T>(&self, bind: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.in_branch.set(self.in_branch.get() + 1);
+        let bound = bind();
+        self.in_branch.set(self.in_branch.get() - 1);
+        bound
+    }
+
+    /// A column that represents a computed value in a condition.
+    pub(super) fn lifted(&self, computed: Computed) -> Column {
+        let name = self.new_operand();
+        let shown = Some(self.source.text(computed.at));
+        let data_type = computed.data_type.clone();
+        self.operands.borrow_mut().push((name.clone(), computed));
+        Column {
+            path: vec![name],
+            data_type,
+            collation: None,
+            shown,
+        }
+    }
+
+    /// The name of another operand.
+    pub(super) fn new_operand(&self) -> String {
+        let number = self.operand_count.get();
+        self.operand_count.set(number + 1);
+        operand_name(number)
+    }
+
+    /// Binds an operand of a condition; a computed value is represented by a column.
+    pub(super) fn tested(&self, expr: &Expr) -> Result<Value> {
+        Ok(match self.value(expr)? {
+            Value::Computed(computed) => Value::Column(self.lifted(computed)),
+            value => value,
+        })
+    }
+
+    pub(super) fn arithmetic(&self, at: Span, op: Arithmetic, left: &Expr, right: &Expr) -> Result<Value> {
+        let (left_value, right_value) = (self.value(left)?, self.value(right)?);
+        let (moved, expr, interval, backwards) = match (op, &left_value, &right_value) {
+            (Arithmetic::Add, Value::Interval(interval), _) => (right_value, right, *interval, false),
+            (Arithmetic::Add, _, Value::Interval(interval)) => (left_value, left, *interval, false),
+            (Arithmetic::Subtract, _, Value::Interval(interval)) => (left_value, left, *interval, true),
+            _ => return self.combined(at, op, (left.at, left_value), (right.at, right_value)),
+        };
+        let inner = self.typed(expr.at, moved)?;
+        let from = inner.data_type.as_primitive().unwrap_or(PrimitiveType::Void);
+        let null = Known::computed(None, from);
+        let data_type = later(&null, interval, backwards)
+            .map_err(self.failed(at))?
+            .data_type;
+        self.folded(Computed {
+            at,
+            data_type: DataType::Primitive(data_type),
+            node: Node::Later(Box::new(inner), interval, backwards),
+        })
+    }
+
+    fn combined(&self, at: Span, op: Arithmetic, left: (Span, Value), right: (Span, Value)) -> Result<Value> {
+        if let (Value::Known(left), Value::Known(right), 0) = (&left.1, &right.1, self.in_branch.get()) {
+            return compute(op, left, right)
+                .map(Value::Known)
+                .map_err(self.failed(at));
+        }
+        let (left, right) = (self.typed(left.0, left.1)?, self.typed(right.0, right.1)?);
+        let (Some(a), Some(b)) = (left.data_type.as_primitive(), right.data_type.as_primitive()) else {
+            let message = format!(
+                "the types {} and {} cannot be combined with {op}",
+                left.data_type, right.data_type
+            );
+            return self.invalid(at, message);
+        };
+        let plan = plan(op, &known(&left, a), &known(&right, b)).map_err(self.failed(at))?;
+        self.folded(Computed {
+            at,
+            data_type: DataType::Primitive(plan.data_type),
+            node: Node::Arithmetic(plan, Box::new([left, right])),
+        })
+    }
+
+    pub(super) fn negative(&self, at: Span, inner: &Expr) -> Result<Value> {
+        let value = self.value(inner)?;
+        if let (Value::Known(known), 0) = (&value, self.in_branch.get()) {
+            return negated(known).map(Value::Known).map_err(self.failed(at));
+        }
+        let inner = self.typed(inner.at, value)?;
+        let from = inner.data_type.as_primitive().unwrap_or(PrimitiveType::Variant);
+        let data_type = type_of_negated(from).map_err(self.failed(at))?;
+        self.folded(Computed {
+            at,
+            data_type: DataType::Primitive(data_type),
+            node: Node::Negate(Box::new(inner)),
+        })
+    }
+
+    pub(super) fn cast(&self, at: Span, inner: &Expr, to: PrimitiveType, or_null: bool) -> Result<Value> {
+        let value = self.value(inner)?;
+        if matches!(&value, Value::Column(column) if column.data_type == DataType::Primitive(to)) {
+            return Ok(value);
+        }
+        let inner = self.typed(inner.at, value)?;
+        match inner.data_type.as_primitive() {
+            Some(from) if castable(from, to) => self.folded(Computed {
+                at,
+                data_type: DataType::Primitive(to),
+                node: Node::Cast {
+                    inner: Box::new(inner),
+                    or_null,
+                },
+            }),
+            _ => self.invalid(
+                at,
+                format!("the type {} is not cast to the type {to}", inner.data_type),
+            ),
+        }
+    }
+
+    /// Converts a computed part to the type that a function needs, as Spark does without being asked.
+    pub(super) fn implicit(&self, part: Computed, to: PrimitiveType) -> Result<Computed> {
+        use PrimitiveType::{Date, Timestamp, TimestampNtz, Variant, Void};
+        let is_time = |data_type| matches!(data_type, Date | Timestamp | TimestampNtz);
+        let at = part.at;
+        let is_converted = match part.data_type.as_primitive() {
+            Some(from) if from == to => return Ok(part),
+            None | Some(Variant) => false,
+            Some(Void | PrimitiveType::String) => true,
+            Some(_) if to == PrimitiveType::String => true,
+            Some(from) => (is_numeric(from) && is_numeric(to)) || (is_time(from) && is_time(to)),
+        };
+        if !is_converted {
+            let message = format!("a value of the type {to} is expected, not {}", part.data_type);
+            return self.invalid(at, message);
+        }
+        self.as_type(part, to)
+    }
+
+    /// Casts a computed part to the common type of several.
+    pub(super) fn as_type(&self, part: Computed, to: PrimitiveType) -> Result<Computed> {
+        if part.data_type == DataType::Primitive(to) {
+            return Ok(part);
+        }
+        let at = part.at;
+        let cast = self.folded(Computed {
+            at,
+            data_type: DataType::Primitive(to),
+            node: Node::Cast {
+                inner: Box::new(part),
+                or_null: false,
+            },
+        })?;
+        self.typed(at, cast)
+    }
+
+    /// Converts parts to their common type.
+    pub(super) fn alike(&self, at: Span, parts: Vec<Computed>) -> Result<(Vec<Computed>, DataType)> {
+        let mut common = DataType::Primitive(PrimitiveType::Void);
+        for part in &parts {
+            common = match (common, &part.data_type) {
+                (DataType::Primitive(PrimitiveType::Void), other) => other.clone(),
+                (known, DataType::Primitive(PrimitiveType::Void)) => known,
+                (known, other) if known == *other => known,
+                (DataType::Primitive(a), DataType::Primitive(b)) => match wider(a, *b) {
+                    Some(common) => DataType::Primitive(common),
+                    None => return self.apart(at, a, *b),
+                },
+                (known, other) => {
+                    let message = format!("the types {known} and {other} have no common type");
+                    return self.invalid(at, message);
+                }
+            };
+        }
+        let convert = |part: Computed| match &common {
+            DataType::Primitive(to) => self.as_type(part, *to),
+            _ if part.data_type == common => Ok(part),
+            _ => Ok(Computed {
+                data_type: common.clone(),
+                node: Node::Null,
+                ..part
+            }),
+        };
+        let parts = parts.into_iter().map(convert).collect::<Result<Vec<_>>>()?;
+        Ok((parts, common))
+    }
+
+    /// The condition that two computed values are equal.
+    pub(super) fn equal(&self, at: Span, left: Value, right: (Span, Value)) -> Result<BoundPredicate> {
+        self.compare(crate::expr::Comparison::Equal, (at, left), right, at)
+    }
+}

@@ -1,0 +1,161 @@
+//! Evaluates bound expressions over batches, to Arrow arrays of any type, with Spark's ANSI semantics.
+//!
+//! Arrow's kernels and loops over arrays compute whole columns; a branch of CASE, IF or COALESCE is evaluated only for the
+//! rows that reach it, so that it raises only their errors.
+
+mod arithmetic;
+mod branches;
+mod cast;
+mod condition;
+mod dates;
+mod decimals;
+mod digests;
+mod functions;
+mod later;
+mod lazy;
+mod negation;
+mod nested;
+mod node;
+mod numbers;
+mod texts;
+mod values;
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{Field, Schema};
+
+use super::failure::Failure;
+use super::known::Known;
+use super::span::Source;
+use super::{Scalar, column, evaluate};
+use crate::{Error, ErrorKind, Result};
+pub(super) use arithmetic::{compute, plan};
+pub(super) use cast::cast_values;
+pub(super) use condition::ComputedCondition;
+pub(super) use dates::{SECONDS, is_exact};
+pub(super) use later::later;
+use negation::negate;
+pub(super) use negation::{negated, type_of_negated};
+pub(super) use node::{Computed, Node, operand_name};
+use values::{Values, primitive, scalars};
+
+impl Computed {
+    /// The values of the rows of a batch. `source` is the text to which errors point.
+    pub(super) fn values(&self, batch: &RecordBatch, source: Source<'_>) -> Result<Values> {
+        let rows = batch.num_rows();
+        let failed = |failure: Failure| failure.at(source, self.at);
+        let of = |part: &Self| part.values(batch, source);
+        match &self.node {
+            Node::Known(known) => Ok(Values::of_known(known)),
+            Node::Null => Ok(Values::constant(new_null_array(&self.data_type.to_arrow()?, 1))),
+            Node::Column(path) => column(batch, path).map(Values::of_rows),
+            Node::Condition(condition) => {
+                evaluate(condition, batch).map(|found| Values::of_rows(Arc::new(found)))
+            }
+            Node::Arithmetic(plan, sides) => {
+                let [left, right] = sides.as_ref();
+                let order = if plan.divides() { [1, 0] } else { [0, 1] };
+                let [left, right] = lazy::pair([left, right], order, batch, source)?;
+                plan.apply(&left, &right, rows).map_err(failed)
+            }
+            Node::Negate(inner) => {
+                let from = primitive(&inner.data_type).map_err(failed)?;
+                negate(&of(inner)?, from, rows).map_err(failed)
+            }
+            Node::Later(inner, interval, backwards) => {
+                let from = primitive(&inner.data_type).map_err(failed)?;
+                let to = primitive(&self.data_type).map_err(failed)?;
+                let values = of(inner)?;
+                scalars(&[&values], rows, to, |row| {
+                    let known = Known::computed(values.scalar(row, from), from);
+                    Ok(later(&known, *interval, *backwards)?.value)
+                })
+                .map_err(failed)
+            }
+            Node::Cast { inner, or_null } => {
+                let from = primitive(&inner.data_type).map_err(failed)?;
+                let to = primitive(&self.data_type).map_err(failed)?;
+                let cast = if *or_null { cast::cast_or_null } else { cast_values };
+                cast(&of(inner)?, from, to, rows).map_err(failed)
+            }
+            Node::TextTest(test, sides) => {
+                let [text, part] = sides.as_ref();
+                let [text, part] = lazy::pair([text, part], [0, 1], batch, source)?;
+                texts::test(*test, &text, &part, rows).map_err(failed)
+            }
+            Node::Like(sides, escape) => {
+                let [text, pattern] = sides.as_ref();
+                let [text, pattern] = lazy::pair([text, pattern], [0, 1], batch, source)?;
+                texts::like(&text, &pattern, *escape, rows).map_err(failed)
+            }
+            Node::Call(function, arguments) => {
+                let values = lazy::arguments(*function, arguments, batch, source)?;
+                functions::call(*function, &values, arguments, &self.data_type, rows).map_err(failed)
+            }
+            Node::Case { branches, otherwise } => {
+                branches::case(branches, otherwise, &self.data_type, batch, source)
+            }
+            Node::Coalesce(parts) => branches::coalesce(parts, &self.data_type, batch, source),
+            Node::With(operands, body) => body.values(&with_operands(batch, operands, source)?, source),
+            Node::Field(inner, index) => nested::field(&of(inner)?, *index),
+            Node::Element {
+                of: inner,
+                key,
+                first,
+            } => {
+                let [values, keys] = lazy::pair([inner, key], [0, 1], batch, source)?;
+                nested::element((&values, &inner.data_type), (&keys, &key.data_type), *first, rows)
+                    .map_err(failed)
+            }
+        }
+    }
+
+    /// One value for each row of a batch, in an array of the expression's type.
+    pub(super) fn evaluate(&self, batch: &RecordBatch, source: Source<'_>) -> Result<ArrayRef> {
+        self.values(batch, source)?.into_rows(batch.num_rows())
+    }
+
+    /// The value of an expression of a primitive type without columns.
+    pub(super) fn constant(&self, source: Source<'_>) -> Result<Option<Scalar>> {
+        let Some(data_type) = self.data_type.as_primitive() else {
+            return Err(Error::internal("a constant has a primitive type"));
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
+        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+        let batch = batch.map_err(|error| Error::internal(format!("a row without columns: {error}")))?;
+        Ok(self.values(&batch, source)?.scalar(0, data_type))
+    }
+
+    /// Whether the value is the same for all rows and depends on no operand.
+    pub(super) fn is_constant(&self) -> bool {
+        let mut is_constant = true;
+        self.for_each_path(&mut |_| is_constant = false);
+        is_constant
+    }
+}
+
+/// The batch with the values of operands as further columns.
+pub(super) fn with_operands(
+    batch: &RecordBatch,
+    operands: &[(String, Computed)],
+    source: Source<'_>,
+) -> Result<RecordBatch> {
+    let mut batch = batch.clone();
+    for (name, operand) in operands {
+        let array = operand.evaluate(&batch, source)?;
+        let field = Field::new(name, array.data_type().clone(), true);
+        let mut fields = batch.schema().fields().to_vec();
+        fields.push(Arc::new(field));
+        let schema = Schema::new(fields);
+        let columns = batch.columns().iter().cloned().chain([array]).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        batch = RecordBatch::try_new_with_options(Arc::new(schema), columns, &options).map_err(|error| {
+            Error::new(
+                ErrorKind::InvalidPredicate,
+                format!("the values of an operand do not form a batch: {error}"),
+            )
+        })?;
+    }
+    Ok(batch)
+}

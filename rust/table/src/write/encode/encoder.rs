@@ -1,0 +1,199 @@
+//! Encodes rows as Parquet: the columns of a row group are encoded concurrently.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{FieldRef, SchemaRef};
+use deltaic_storage::fault::caught;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::SchemaDescriptor;
+use tokio::task::JoinHandle;
+
+/// The maximum number of rows of a row group.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+
+/// The encoded size at which a row group ends, which bounds the memory of a file.
+const ROW_GROUP_BYTES: usize = 128 << 20;
+
+/// Fewer rows are encoded at once: starting the work would cost more.
+const SPREAD_ROWS: usize = 8192;
+
+/// A Parquet file in memory; its finished bytes are taken out as they become available.
+pub(in crate::write) struct Encoder {
+    file: SerializedFileWriter<Vec<u8>>,
+    row_groups: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    /// For each leaf of the file, the position of its column.
+    roots: Vec<usize>,
+    /// The row group in progress; empty between row groups.
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+/// A column of a row group in progress.
+struct Column {
+    field: FieldRef,
+    leaves: Vec<ArrowColumnWriter>,
+}
+
+impl Column {
+    fn write(mut self, array: &ArrayRef) -> Result<Self> {
+        let values = compute_leaves(&self.field, array)?;
+        for (leaf, values) in self.leaves.iter_mut().zip(&values) {
+            leaf.write(values)?;
+        }
+        Ok(self)
+    }
+
+    fn close(self) -> Result<Vec<ArrowColumnChunk>> {
+        self.leaves.into_iter().map(ArrowColumnWriter::close).collect()
+    }
+
+    fn memory(&self) -> usize {
+        self.leaves.iter().map(ArrowColumnWriter::memory_size).sum()
+    }
+
+    fn bytes(&self) -> usize {
+        let leaves = self.leaves.iter();
+        leaves.map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+    }
+}
+
+impl Encoder {
+    pub(in crate::write) fn try_new(
+        schema: &SchemaRef,
+        parquet: &SchemaDescriptor,
+        properties: WriterProperties,
+    ) -> Result<Self> {
+        let root = parquet.root_schema_ptr();
+        let file = SerializedFileWriter::new(Vec::new(), root, Arc::new(properties))?;
+        let leaves = 0..parquet.num_columns();
+        Ok(Self {
+            row_groups: ArrowRowGroupWriterFactory::new(&file, Arc::clone(schema)),
+            file,
+            schema: Arc::clone(schema),
+            roots: leaves.map(|leaf| parquet.get_column_root_idx(leaf)).collect(),
+            columns: Vec::new(),
+            rows: 0,
+        })
+    }
+
+    /// Adds rows to the row group in progress; it is finished when it is full.
+    pub(in crate::write) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let mut at = 0;
+        while at < batch.num_rows() {
+            let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - self.rows);
+            let part = batch.slice(at, rows);
+            if self.rows == 0 {
+                self.columns = self.begin()?;
+            }
+            let columns = std::mem::take(&mut self.columns).into_iter();
+            let columns = columns.zip(part.columns().iter().cloned()).collect();
+            self.columns = spread(columns, rows, |(column, array): (Column, ArrayRef)| {
+                column.write(&array)
+            })
+            .await?;
+            at += rows;
+            self.rows += rows;
+            if self.rows >= ROW_GROUP_ROWS || self.in_progress() >= ROW_GROUP_BYTES {
+                self.end_row_group().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finishes the row group in progress.
+    pub(in crate::write) async fn end_row_group(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let chunks = spread(std::mem::take(&mut self.columns), self.rows, Column::close).await?;
+        self.rows = 0;
+        let mut row_group = self.file.next_row_group()?;
+        for chunk in chunks.into_iter().flatten() {
+            chunk.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
+        Ok(())
+    }
+
+    /// Finishes the file.
+    pub(in crate::write) async fn finish(&mut self) -> Result<()> {
+        self.end_row_group().await?;
+        self.file.finish()?;
+        Ok(())
+    }
+
+    /// Returns the bytes that were finished since the last call.
+    pub(in crate::write) fn take_bytes(&mut self) -> Result<Vec<u8>> {
+        self.file.flush()?;
+        Ok(std::mem::take(self.file.inner_mut()))
+    }
+
+    /// The size of the finished part of the file.
+    pub(in crate::write) fn written(&self) -> usize {
+        self.file.bytes_written()
+    }
+
+    /// The approximate size of the row group in progress.
+    pub(in crate::write) fn in_progress(&self) -> usize {
+        self.columns.iter().map(Column::bytes).sum()
+    }
+
+    /// The memory of the row group in progress.
+    pub(in crate::write) fn memory(&self) -> usize {
+        self.columns.iter().map(Column::memory).sum()
+    }
+
+    fn begin(&self) -> Result<Vec<Column>> {
+        let number = self.file.flushed_row_groups().len();
+        let leaves = self.row_groups.create_column_writers(number)?;
+        let columns = self.schema.fields().iter().map(|field| Column {
+            field: Arc::clone(field),
+            leaves: Vec::new(),
+        });
+        let mut columns: Vec<Column> = columns.collect();
+        for (root, leaf) in self.roots.iter().zip(leaves) {
+            if let Some(column) = columns.get_mut(*root) {
+                column.leaves.push(leaf);
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// Does the work of each part on the threads of the runtime; the results are in the order of the parts.
+async fn spread<T, R>(parts: Vec<T>, rows: usize, work: fn(T) -> Result<R>) -> Result<Vec<R>>
+where
+    T: Send + 'static,
+    R: Send + 'static,
+{
+    if rows < SPREAD_ROWS || parts.len() < 2 {
+        return parts.into_iter().map(work).collect();
+    }
+    let parts = parts.into_iter();
+    let tasks: Vec<JoinHandle<Result<R>>> = parts
+        .map(|part| tokio::spawn(async move { guarded(part, work) }))
+        .collect();
+    let mut done = Vec::with_capacity(tasks.len());
+    // All are awaited even if one fails, so that no work is left over.
+    for task in tasks {
+        let ended = task
+            .await
+            .map_err(|error| ParquetError::External(Box::new(error)));
+        done.push(ended.and_then(|result| result));
+    }
+    done.into_iter().collect()
+}
+
+/// Does work whose panic becomes an error, on the thread that knows its place.
+fn guarded<T, R>(part: T, work: fn(T) -> Result<R>) -> Result<R> {
+    let done = catch_unwind(AssertUnwindSafe(|| work(part)));
+    done.unwrap_or_else(|_| Err(ParquetError::External(Box::new(caught()))))
+}

@@ -1,0 +1,200 @@
+//! Rows of partitions whose files are not open yet: in memory up to a limit, then in a temporary file.
+//!
+//! The file has no name, so it is gone with the process, whatever happens. Its blocks are Arrow IPC streams, each with
+//! rows of one partition.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::ArrowError;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::temporary_file::{temporary_file, temporary_folder};
+
+use super::partition::PartitionKey;
+use super::pieces::bytes_of;
+
+/// Rows that wait for their files.
+pub(super) struct Spill {
+    waiting: BTreeMap<PartitionKey, Waiting>,
+    /// The size of the rows in memory.
+    bytes: usize,
+    most_bytes: usize,
+    file: Option<File>,
+    end: u64,
+}
+
+/// The rows of a partition, in order: first those in the file.
+#[derive(Default)]
+struct Waiting {
+    blocks: Vec<Range<u64>>,
+    rows: Vec<RecordBatch>,
+}
+
+impl Spill {
+    /// Holds at most about this many bytes in memory.
+    pub(super) fn new(most_bytes: usize) -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            bytes: 0,
+            most_bytes,
+            file: None,
+            end: 0,
+        }
+    }
+
+    /// Whether rows of a partition wait.
+    pub(super) fn contains(&self, partition: &PartitionKey) -> bool {
+        self.waiting.contains_key(partition)
+    }
+
+    /// Adds rows of a partition.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the temporary file cannot be written.
+    pub(super) fn add(&mut self, partition: PartitionKey, rows: RecordBatch) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes_of(&rows));
+        self.waiting.entry(partition).or_default().rows.push(rows);
+        if self.bytes > self.most_bytes {
+            tokio::task::block_in_place(|| self.write_all()).map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a partition that has rows, and removes it with a call for each of its parts; `None` at the end.
+    pub(super) fn take(&mut self) -> Option<(PartitionKey, Parts<'_>)> {
+        let (partition, waiting) = self.waiting.pop_first()?;
+        let parts = Parts {
+            file: self.file.as_mut(),
+            blocks: waiting.blocks.into_iter(),
+            rows: waiting.rows.into_iter(),
+        };
+        Some((partition, parts))
+    }
+
+    /// Moves all rows in memory to the file.
+    fn write_all(&mut self) -> std::result::Result<(), ArrowError> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(temporary_file()?),
+        };
+        file.seek(SeekFrom::Start(self.end))?;
+        let mut block = Vec::new();
+        for waiting in self.waiting.values_mut() {
+            let Some(first) = waiting.rows.first() else {
+                continue;
+            };
+            block.clear();
+            let mut stream = StreamWriter::try_new(&mut block, &first.schema())?;
+            for rows in waiting.rows.drain(..) {
+                stream.write(&rows)?;
+            }
+            stream.finish()?;
+            drop(stream);
+            file.write_all(&block)?;
+            let end = self.end + block.len() as u64;
+            waiting.blocks.push(self.end..end);
+            self.end = end;
+        }
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+/// The rows of a partition, part by part.
+pub(super) struct Parts<'s> {
+    file: Option<&'s mut File>,
+    blocks: std::vec::IntoIter<Range<u64>>,
+    rows: std::vec::IntoIter<RecordBatch>,
+}
+
+impl Parts<'_> {
+    /// Returns the next rows; empty at the end.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the temporary file cannot be read.
+    pub(super) fn next(&mut self) -> Result<Vec<RecordBatch>> {
+        let (Some(file), Some(block)) = (&mut self.file, self.blocks.next()) else {
+            return Ok(self.rows.next().into_iter().collect());
+        };
+        tokio::task::block_in_place(|| read(file, &block)).map_err(|error| failed(&error))
+    }
+}
+
+fn read(file: &mut File, block: &Range<u64>) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
+    file.seek(SeekFrom::Start(block.start))?;
+    let mut bytes = Vec::new();
+    file.take(block.end - block.start).read_to_end(&mut bytes)?;
+    StreamReader::try_new(bytes.as_slice(), None)?.collect()
+}
+
+fn failed(error: &ArrowError) -> Error {
+    let what = format!("rows of many partitions cannot be kept in a temporary file: {error}");
+    Error::new(ErrorKind::StorageError, what)
+        .with("path", temporary_folder().display().to_string())
+        .hint("set TMPDIR to a folder with more space, pass a larger memory, or sort the rows by partition")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+    use arrow_array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    fn rows(values: &[i64]) -> RecordBatch {
+        let column: ArrayRef = Arc::new(Int64Array::from(values.to_vec()));
+        RecordBatch::try_from_iter([("id", column)]).expect("a batch")
+    }
+
+    fn key(value: i64) -> PartitionKey {
+        vec![("p".to_owned(), Some(value.to_string()))]
+    }
+
+    /// Each partition's rows come back in order, whether they were in memory or in the file.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn rows_return_by_partition_in_order() {
+        for most_bytes in [0, 2000, usize::MAX] {
+            let mut spill = Spill::new(most_bytes);
+            for turn in 0..50 {
+                for partition in 0..7 {
+                    spill.add(key(partition), rows(&[partition, turn])).expect("kept");
+                }
+            }
+            assert_eq!(spill.file.is_some(), most_bytes < usize::MAX);
+            assert!(spill.bytes <= most_bytes);
+            for partition in 0..7 {
+                let (found, mut parts) = spill.take().expect("a partition");
+                assert_eq!(found, key(partition));
+                let mut values = Vec::new();
+                loop {
+                    let part = parts.next().expect("rows");
+                    if part.is_empty() {
+                        break;
+                    }
+                    for rows in part {
+                        values.extend(
+                            rows.column(0)
+                                .as_primitive::<Int64Type>()
+                                .values()
+                                .iter()
+                                .copied(),
+                        );
+                    }
+                }
+                let expected: Vec<i64> = (0..50).flat_map(|turn| [partition, turn]).collect();
+                assert_eq!(values, expected, "of at most {most_bytes} bytes");
+            }
+            assert!(spill.take().is_none());
+        }
+    }
+}

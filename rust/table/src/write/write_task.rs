@@ -1,0 +1,156 @@
+//! A task: everything needed to write data files of a table without its log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
+use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
+use deltaic_storage::TableLocation;
+use deltaic_storage::location::StorageOptions;
+use serde::{Deserialize, Serialize};
+
+use super::file_contents::FileContents;
+use super::plan::WritePlan;
+use super::row_stream::RowStream;
+use super::table_writer::TableWriter;
+
+/// Writes files of new rows in any process that can reach the store. A transaction adds them to the table.
+#[derive(Clone, Debug)]
+pub struct WriteTask {
+    location: Arc<TableLocation>,
+    allowed_roots: Vec<String>,
+    table: TableConfiguration,
+}
+
+/// The serialized form of a task.
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    format: u32,
+    uri: String,
+    /// The options of the store, including secrets.
+    storage_options: BTreeMap<String, String>,
+    allowed_roots: Vec<String>,
+    protocol: Protocol,
+    metadata: Metadata,
+    domains: Vec<DomainMetadata>,
+}
+
+const FORMAT: u32 = 1;
+
+impl WriteTask {
+    /// A task for the table as it is in a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// `UnsupportedFeature` if the table has identity columns.
+    pub fn try_new(snapshot: &Snapshot, allowed_roots: &[String]) -> Result<Self> {
+        for field in &snapshot.schema().fields {
+            if field.identity()?.is_some() {
+                let what = format!(
+                    "a write task cannot write the identity column {}: only a transaction knows its next value",
+                    field.name
+                );
+                return Err(Error::new(ErrorKind::UnsupportedFeature, what)
+                    .with("feature", "identityColumns")
+                    .hint("append the rows"));
+            }
+        }
+        Ok(Self {
+            location: Arc::clone(snapshot.location()),
+            allowed_roots: allowed_roots.to_vec(),
+            table: snapshot.configuration().clone(),
+        })
+    }
+
+    /// The root of the table.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        self.location.uri()
+    }
+
+    /// The digest of the table that the files are written for: a transaction adds them only to a table with the same one,
+    /// if other writers cannot write files for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TableConfiguration::digest`].
+    pub fn written_for(&self) -> Result<String> {
+        self.table.digest()
+    }
+
+    /// Writes the rows of a stream to new files, which are durable when this returns. After a failure they are deleted.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
+    pub async fn write(&self, rows: impl Into<RowStream>) -> Result<Vec<Add>> {
+        let mut rows = rows.into();
+        let plan = WritePlan::try_new(&self.table, rows.schema(), FileContents::Rows);
+        let plan = plan.map_err(|error| error.with("table", self.location.uri()))?;
+        let mut writer = TableWriter::of_plan(&self.location, plan);
+        let written = async {
+            while let Some(batch) = rows.next().await? {
+                writer.write(&batch).await?;
+            }
+            writer.finish().await
+        };
+        match written.await {
+            Ok(written) => {
+                // Another process may commit them.
+                writer.into_files().release();
+                Ok(written.adds)
+            }
+            Err(error) => {
+                writer.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Serializes the task, for another process that can reach the same store. The bytes contain the storage options,
+    /// including secrets.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if it cannot be serialized.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let wire = Wire {
+            format: FORMAT,
+            uri: self.location.uri().to_owned(),
+            storage_options: self.location.options().as_map().clone(),
+            allowed_roots: self.allowed_roots.clone(),
+            protocol: self.table.protocol().clone(),
+            metadata: self.table.metadata().clone(),
+            domains: self.table.domains().values().cloned().collect(),
+        };
+        serde_json::to_vec(&wire).map_err(|error| {
+            let what = format!("the task cannot be sent: {error}");
+            Error::new(ErrorKind::InvalidArgument, what)
+        })
+    }
+
+    /// Deserializes a task.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if the bytes are not a task of this release.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let wrong = |why: String| {
+            let what = format!("these bytes are not a write task: {why}");
+            Error::new(ErrorKind::InvalidArgument, what)
+                .hint("both processes need the same version of deltaic")
+        };
+        let wire: Wire = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if wire.format != FORMAT {
+            return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
+        }
+        let options = StorageOptions::from(wire.storage_options);
+        let location = TableLocation::with_options(&wire.uri, options, wire.allowed_roots.clone())?;
+        Ok(Self {
+            location: Arc::new(location),
+            allowed_roots: wire.allowed_roots,
+            table: TableConfiguration::new(wire.protocol, wire.metadata).with_domains(wire.domains),
+        })
+    }
+}

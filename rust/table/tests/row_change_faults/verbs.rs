@@ -1,0 +1,183 @@
+//! The verbs that change rows.
+
+use deltaic_log::transaction::{CommitOptions, Committed, Operation, create};
+use deltaic_protocol::expr::{ValueExpr, parse_predicate};
+use deltaic_protocol::{ErrorKind, Result};
+use deltaic_table::transaction::{
+    Assignment, Replaced, SchemaMode, TableTransaction, append_stream, delete, overwrite_stream, update,
+};
+use deltaic_testkit::fault::{Fault, Rule};
+use deltaic_testkit::table_builder::TableBuilder;
+
+use super::table::{ROWS_OF_FILE, ids, new_table, open, rows, unnamed_files};
+
+/// A verb on a table with the ids 0 to 119.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Append,
+    OverwriteAll,
+    OverwriteWhere,
+    OverwritePartitions,
+    Delete,
+    Update,
+    /// A deletion, an update and an append in one commit.
+    Together,
+}
+
+/// Some rows of two files, and a whole file. The rows of the first file are too many for an inline deletion vector.
+const WHERE: &str = "id < 40 AND id % 2 = 0 OR id = 45 OR id >= 80";
+
+/// The ids of the first file for which `WHERE` is true.
+fn even() -> Vec<i64> {
+    (0..ROWS_OF_FILE).filter(|id| id % 2 == 0).collect()
+}
+
+fn matching() -> Vec<i64> {
+    let mut ids = even();
+    ids.push(45);
+    ids.extend(2 * ROWS_OF_FILE..3 * ROWS_OF_FILE);
+    ids
+}
+
+fn assignment() -> Result<Vec<Assignment>> {
+    Ok(vec![Assignment {
+        column: "id".to_owned(),
+        value: ValueExpr::parse("id + 200")?,
+    }])
+}
+
+impl Verb {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Append,
+        Self::OverwriteAll,
+        Self::OverwriteWhere,
+        Self::Delete,
+        Self::Update,
+        Self::Together,
+    ];
+
+    pub(super) async fn run(self, table: &TableBuilder) -> Result<Committed> {
+        let (snapshot, options) = (open(table).await?, CommitOptions::default());
+        let predicate = parse_predicate(WHERE)?;
+        let replaced = match self {
+            Self::Append => return append_stream(&snapshot, rows(150..152), SchemaMode::Keep, options).await,
+            Self::Delete => return delete(&snapshot, Some(predicate), options, Vec::new()).await,
+            Self::Update => {
+                return update(&snapshot, assignment()?, Some(predicate), options, Vec::new()).await;
+            }
+            Self::Together => return together(table).await,
+            Self::OverwriteAll => Replaced::All,
+            Self::OverwriteWhere => Replaced::Where(predicate),
+            Self::OverwritePartitions => Replaced::Partitions,
+        };
+        let new = match self {
+            Self::OverwritePartitions => rows(38..42),
+            _ => rows(150..152),
+        };
+        overwrite_stream(&snapshot, new, replaced, SchemaMode::Keep, options, Vec::new()).await
+    }
+
+    /// The types and ids of its changes, sorted.
+    pub(super) fn changes(self) -> Vec<(String, i64)> {
+        let (matching, new): (Vec<i64>, Vec<i64>) = match self {
+            Self::Append => (Vec::new(), vec![150, 151]),
+            Self::OverwriteAll => ((0..3 * ROWS_OF_FILE).collect(), vec![150, 151]),
+            Self::OverwriteWhere => (matching(), vec![150, 151]),
+            Self::OverwritePartitions => ((0..2 * ROWS_OF_FILE).collect(), (38..42).collect()),
+            Self::Delete | Self::Update => (matching(), Vec::new()),
+            Self::Together => (even(), vec![150, 151]),
+        };
+        let updated = match self {
+            Self::Update => matching.clone(),
+            Self::Together => vec![45],
+            _ => Vec::new(),
+        };
+        let typed = |change: &str, ids: Vec<i64>| {
+            let typed = ids.into_iter().map(|id| (change.to_owned(), id));
+            typed.collect::<Vec<_>>()
+        };
+        let deleted = if self == Self::Update {
+            Vec::new()
+        } else {
+            matching
+        };
+        let after = updated.iter().map(|id| id + 200).collect();
+        let mut changes = typed("delete", deleted);
+        changes.extend(typed("insert", new));
+        changes.extend(typed("update_preimage", updated));
+        changes.extend(typed("update_postimage", after));
+        changes.sort_unstable();
+        changes
+    }
+
+    /// The ids after it, sorted.
+    pub(super) fn after(self) -> Vec<i64> {
+        let mut ids: Vec<i64> = (0..3 * ROWS_OF_FILE).collect();
+        for (change, id) in self.changes() {
+            match change.as_str() {
+                "delete" | "update_preimage" => ids.retain(|known| *known != id),
+                _ => {}
+            }
+        }
+        let added = |change: &str| change == "insert" || change == "update_postimage";
+        let changes = self.changes().into_iter();
+        ids.extend(changes.filter(|(change, _)| added(change)).map(|(_, id)| id));
+        ids.sort_unstable();
+        ids
+    }
+}
+
+/// Rows of two files and new rows: the changes of each verb are recorded.
+async fn together(table: &TableBuilder) -> Result<Committed> {
+    let mut transaction =
+        TableTransaction::try_new(open(table).await?, Operation::Write, CommitOptions::default())?;
+    let staged = async {
+        transaction.append(rows(150..152), &SchemaMode::Keep).await?;
+        let deleted = parse_predicate("id < 40 AND id % 2 = 0")?;
+        transaction.delete(Some(&deleted), &[]).await?;
+        let updated = parse_predicate("id = 45")?;
+        transaction.update(&assignment()?, Some(&updated), &[]).await
+    };
+    if let Err(error) = staged.await {
+        transaction.abandon().await;
+        return Err(error);
+    }
+    Ok(transaction.commit().await?.expect("staged changes"))
+}
+
+/// Creates a table and appends its first rows, with a fault at one request. Returns whether the request was made, and the
+/// outcome.
+pub(super) async fn write_first(fault: Fault, number: usize, how: &str) -> Result<(bool, &'static str)> {
+    let table = TableBuilder::new();
+    let rule = Rule::new(fault).requests(number..number + 1);
+    table.scripted().fail(rule);
+    let written = async {
+        create(&table.location(), new_table(), &CommitOptions::default()).await?;
+        let snapshot = open(&table).await?;
+        append_stream(&snapshot, rows(0..10), SchemaMode::Keep, CommitOptions::default()).await
+    };
+    let written = written.await;
+    let was_met = table.scripted().faults_met() > 0;
+    table.scripted().heal();
+    let found = match open(&table).await {
+        Err(error) if error.kind() == ErrorKind::TableNotFound => Vec::new(),
+        _ => ids(&table).await?,
+    };
+    let (all, unnamed) = ((0..10).collect::<Vec<i64>>(), unnamed_files(&table).await?);
+    let outcome = match written {
+        Ok(_) => {
+            assert_eq!(found, all, "{how}");
+            "committed"
+        }
+        Err(error) if error.kind() == ErrorKind::CommitUnknown => {
+            assert!(found.is_empty() || found == all, "{how}: {error}");
+            return Ok((was_met, "unknown"));
+        }
+        Err(error) => {
+            assert!(found.is_empty(), "{how}: {error}");
+            "failed"
+        }
+    };
+    assert!(unnamed.is_empty(), "{how}: {unnamed:?}");
+    Ok((was_met, outcome))
+}

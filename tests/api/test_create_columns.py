@@ -1,0 +1,150 @@
+"""`Table.create` with columns, and with the schema of rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deltaic
+from deltaic import Column, Identity
+from deltaic.alter import AddColumn, ChangeType
+
+
+def fields(table: deltaic.Table) -> dict[str, Any]:
+    return {field["name"]: field for field in json.loads(table.snapshot().schema.to_json())["fields"]}
+
+
+def test_columns_have_all_their_parts(root: Path) -> None:
+    table = deltaic.Table.create(
+        root,
+        [
+            Column("id", "bigint", identity=Identity(start=10, step=-5, always=False)),
+            Column("day", pa.date32(), nullable=False, comment="local time"),
+            Column("price", "decimal(10,2)", default="1.50"),
+            Column("twice", "decimal(11,2)", generated="price + price"),
+            Column("code", "varchar(5)"),
+            Column("codes", "struct<a: char(3) COMMENT 'first', b: array<int>>"),
+        ],
+        partition_by=["day"],
+    )
+    made = fields(table)
+    assert made["id"]["metadata"] == {
+        "delta.identity.start": 10,
+        "delta.identity.step": -5,
+        "delta.identity.allowExplicitInsert": True,
+    }
+    assert made["day"]["type"] == "date"
+    assert made["day"]["nullable"] is False
+    assert made["day"]["metadata"] == {"comment": "local time"}
+    assert made["price"]["metadata"] == {"CURRENT_DEFAULT": "1.50"}
+    assert made["twice"]["metadata"] == {"delta.generationExpression": "price + price"}
+    assert made["code"] == {
+        "name": "code",
+        "type": "string",
+        "nullable": True,
+        "metadata": {"__CHAR_VARCHAR_TYPE_STRING": "varchar(5)"},
+    }
+    assert made["codes"]["metadata"] == {"__CHAR_VARCHAR_TYPE_STRING": "struct<a:char(3),b:array<int>>"}
+    protocol = table.snapshot().protocol
+    assert protocol.min_writer_version == 7
+    assert {"allowColumnDefaults", "generatedColumns", "identityColumns"} <= protocol.writer_features
+
+
+@pytest.mark.parametrize(
+    ("columns", "versions", "feature"),
+    [
+        ([Column("id", "bigint", identity=Identity())], (1, 7), "identityColumns"),
+        ([Column("a", "int"), Column("b", "int", generated="a")], (1, 7), "generatedColumns"),
+        ([Column("a", "int", comment="c")], (1, 2), None),
+        ([Column("a", "int", default="1")], (1, 7), "allowColumnDefaults"),
+        ([Column("a", "variant")], (3, 7), "variantType"),
+    ],
+)
+def test_the_protocol_has_what_the_columns_need(
+    root: Path, columns: list[Column], versions: tuple[int, int], feature: str | None
+) -> None:
+    protocol = deltaic.Table.create(root, columns).snapshot().protocol
+    assert (protocol.min_reader_version, protocol.min_writer_version) == versions
+    assert feature is None or feature in protocol.writer_features
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ([Column("a", "integre")], ValueError, "a type is expected"),
+        ([Column("a", "int"), Column("A", "int")], ValueError, "two columns"),
+        ([Column("a", "int", default="'x'")], deltaic.InvalidPredicate, "x"),
+        ([Column("a", "int", generated="b")], deltaic.InvalidPredicate, "b"),
+        ([Column("a", "int", identity=Identity())], deltaic.SchemaMismatch, "bigint"),
+        ([Column("a", "bigint", identity=Identity(step=0))], ValueError, "step"),
+        ([Column("a", "bigint", default="1", identity=Identity())], ValueError, "one of"),
+        ([Column("a", "bigint", identity=Identity(start=1 << 63))], ValueError, "not a bigint"),
+        ([Column("a", "int", default=7)], TypeError, "SQL text"),  # pyright: ignore[reportArgumentType]
+        (["a"], TypeError, "deltaic.Column"),
+        (Column("a", "int"), TypeError, "list of columns"),
+        ([Column("a", 7)], TypeError, "SQL text"),  # pyright: ignore[reportArgumentType]
+    ],
+)
+def test_wrong_columns_are_refused(root: Path, columns: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        deltaic.Table.create(root, columns)
+    assert not deltaic.Table.exists(root)
+
+
+def test_a_table_is_not_partitioned_by_an_identity_column(root: Path) -> None:
+    columns = [Column("id", "bigint", identity=Identity()), Column("a", "int")]
+    with pytest.raises(ValueError, match="identity column"):
+        deltaic.Table.create(root, columns, partition_by=["id"])
+
+
+def test_defaults_are_written(root: Path) -> None:
+    table = deltaic.Table.create(root, [Column("id", "int"), Column("n", "int", default="7")])
+    table.append(pa.table({"id": pa.array([1], pa.int32())}))
+    assert table.snapshot().scan().to_arrow().to_pylist() == [{"id": 1, "n": 7}]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pa.table({"id": [1]}),
+        pa.record_batch({"id": [1]}),
+        pa.table({"id": [1]}).to_reader(),
+        pl.DataFrame({"id": [1]}),
+        pd.DataFrame({"id": [1]}),
+        pd.DataFrame(index=pd.Index([1], name="id")),
+    ],
+    ids=["table", "batch", "reader", "polars", "pandas", "pandas index"],
+)
+def test_a_frame_is_a_schema(root: Path, rows: Any) -> None:
+    table = deltaic.Table.create(root, rows)
+    assert table.snapshot().schema.to_arrow() == pa.schema([("id", pa.int64())])
+    assert table.snapshot().num_rows == 0
+
+
+def test_a_pandas_index_is_a_column_or_refused(root: Path) -> None:
+    named = pd.DataFrame({"n": [5, 6]}, index=pd.RangeIndex(2, name="id"))
+    assert deltaic.write(root, named).snapshot().scan().to_arrow().to_pylist() == [
+        {"id": 0, "n": 5},
+        {"id": 1, "n": 6},
+    ]
+    unnamed = pd.DataFrame({"n": [5]}, index=[7])
+    for call in (deltaic.Table.create, deltaic.write):
+        with pytest.raises(deltaic.SchemaMismatch, match="has no name") as caught:
+            call(root / "other", unnamed)
+        assert "reset_index" in (caught.value.hint or "")
+    plain = pd.DataFrame({"n": [5]})
+    assert deltaic.write(root / "plain", plain).snapshot().schema.names == ["n"]
+
+
+def test_alter_takes_the_same_types(root: Path) -> None:
+    table = deltaic.Table.create(root, [Column("a", "int")], properties={"delta.enableTypeWidening": "true"})
+    table.alter(AddColumn("b", "varchar(3)", comment="short"), ChangeType("a", "bigint"))
+    made = fields(table)
+    assert made["a"]["type"] == "long"
+    assert made["b"]["metadata"] == {"__CHAR_VARCHAR_TYPE_STRING": "varchar(3)", "comment": "short"}

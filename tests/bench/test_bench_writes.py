@@ -1,0 +1,56 @@
+"""The benchmark of writes at a small scale: rows are compared, times never."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
+
+
+def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
+    if importlib.util.find_spec("deltalake") is None:
+        pytest.skip("missing: deltalake, a peer")
+    command = [sys.executable, str(HARNESS / "writing.py"), "--scale", "0.001", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tables")
+
+
+def test_every_write_of_each_peer_is_right(tables: Path) -> None:
+    done = harness("--check", "--tables", str(tables))
+    assert done.returncode == 0, done.stderr + done.stdout
+    right = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith("writes the right rows")]
+    assert len(right) == 14
+    assert [peer for _, peer in right] == 7 * ["deltaic", "deltalake"]
+
+
+def test_wrong_rows_are_reported_and_nothing_is_timed(tmp_path: Path) -> None:
+    assert harness("--check", "--only", "delete_rewrite", "--tables", str(tmp_path)).returncode == 0
+    (answer,) = tmp_path.glob("writes-*/deleted.json")
+    answer.write_text(answer.read_text().replace('"rows": ', '"rows": 1'))
+    done = harness("--only", "delete_rewrite", "--tables", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stdout.count("deltaic and deltalake read other rows") == 2
+    assert "wall" not in done.stdout
+
+
+def test_the_section_has_every_figure_and_replaces_the_one_before(tables: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n\n## Writes\n\nold\n\n## Spark\n\nkept\n")
+    only = ["--only", "overwrite_partition", "--repeat", "1", "--tables", str(tables)]
+    done = harness(*only, "--markdown", str(page))
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert "old" not in text
+    assert text.endswith("## Spark\n\nkept\n")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert [row[1] for row in rows] == ["figure", "wall s", "CPU s", "peak MiB", "MiB written"]
+    assert all(len(row) == 7 for row in rows)

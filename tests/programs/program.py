@@ -1,0 +1,169 @@
+"""A program: a random table, and verbs that change it and its model alike."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import deltaic
+
+from . import alterations, by_deltaic
+from .alterations import Alter
+from .comparisons import (
+    FEED,
+    ROW_IDS,
+    compare_changes,
+    compare_net_changes,
+    compare_predicate,
+    compare_rows,
+    identified,
+    marks_of,
+)
+from .definitions import Definition
+from .model import Effect, Model, Refused
+from .random_definition import random_definition
+from .steps import Steps
+from .verbs import Append, Delete, Maintain, Outcome, Overwrite, RowVerb, Update
+
+PREDICATES = 3
+
+
+class Program:
+    """A table, its model, and the steps so far."""
+
+    def __init__(self, root: Path, chance: random.Random) -> None:
+        self.chance = chance
+        self.root = root
+        self.model = Model(random_definition(chance))
+        self.log: list[str] = [f"create {self.definition}"]
+        self.table = by_deltaic.create(root, self.definition)
+        self.steps = Steps(self.model, chance)
+        self.counts: dict[str, int] = {}
+        self.versions: dict[int, Model] = {}
+        """Earlier versions."""
+
+    @property
+    def definition(self) -> Definition:
+        """The table, whose columns may have changed."""
+        return self.model.definition
+
+    def run(self, steps: int) -> None:
+        """Runs so many steps; a failure shows all of them."""
+        try:
+            self.step(self.steps.first())
+            for _ in range(steps):
+                self.step(self.steps.next())
+            self.end()
+        except Exception as error:
+            error.add_note("\n".join(self.log))
+            raise
+
+    def step(self, verb: RowVerb | Maintain | Alter) -> None:
+        """Runs a verb on the table and on the model, and compares them."""
+        self.log.append(str(verb))
+        self._count(type(verb).__name__)
+        if isinstance(verb, Maintain):
+            by_deltaic.maintain(self.table, verb)
+            self._compare()
+            return
+        before, schema = self.table.snapshot().version, self.definition.schema
+        if isinstance(verb, Alter):
+            assert alterations.run(self.table, verb).version == before + 1
+            alterations.apply(self.model, verb, self.chance)
+            self._compare()
+            return
+        try:
+            effect = alterations.effect(self.model, verb, self.chance)
+        except Refused as refused:
+            self._refuse(verb, refused, before)
+            return
+        found = by_deltaic.preview(self.table, verb, self.definition.schema)
+        if found is not None:
+            assert found.rows in (None, len(effect.deletes) + len(effect.preimages))
+            assert found.added_rows == len(effect.inserts)
+        outcome = by_deltaic.run(self.table, verb, self.definition.schema)
+        has_feed = alterations.keeps_types(schema, self.definition.schema)
+        self._apply(verb, effect, outcome, before, has_feed=has_feed)
+
+    def _refuse(self, verb: RowVerb, refused: Refused, before: int) -> None:
+        """The verb raises, and the table is as before."""
+        self.log.append(f"  must be refused: {refused}")
+        self._count("refused")
+        try:
+            outcome = by_deltaic.run(self.table, verb, self.definition.schema)
+        except (*by_deltaic.REFUSALS, by_deltaic.BlockRaised) as error:
+            self.log.append(f"  refused: {type(error).__name__}")
+        else:
+            raise AssertionError(f"not refused ({refused}): {outcome}")
+        assert self.table.snapshot().version == before
+        self._compare()
+
+    def _apply(self, verb: RowVerb, effect: Effect, outcome: Outcome, before: int, *, has_feed: bool) -> None:
+        compare_metrics(verb, effect, outcome)
+        if outcome.version is not None:
+            assert outcome.version == before + 1
+        else:
+            assert effect.is_nothing
+        if self.chance.random() < 0.3:
+            self.table = deltaic.Table(self.root)
+        snapshot = self.table.snapshot()
+        assert snapshot.version == (before if outcome.version is None else outcome.version)
+        self.model.known, self.model.marks = effect.after, effect.marks
+        self._compare()
+        if outcome.version is None:
+            return
+        version = outcome.version
+        self.versions[version] = Model(self.definition)
+        self.versions[version].known = effect.after
+        if self.definition.has(ROW_IDS):
+            found = snapshot.scan(row_ids=True).to_arrow()
+            self.model.known = identified(self.definition, found, effect.after, version)
+        if not has_feed:
+            return
+        if self.definition.has(FEED):
+            feed = self.table.changes(version, version).to_arrow()
+            compare_changes(feed, effect, self.definition.schema)
+        inferred = self.table.changes(version, version, infer=True).to_arrow()
+        compare_net_changes(inferred, effect, self.definition.schema)
+
+    def _compare(self) -> None:
+        snapshot = self.table.snapshot()
+        compare_rows(snapshot, self.model)
+        assert marks_of(snapshot) == self.model.marks
+        for _ in range(PREDICATES):
+            where = self.steps.condition()
+            self.log.append(f"    scan {where}")
+            compare_predicate(snapshot, self.model, where)
+            self.log.pop()
+
+    def end(self) -> None:
+        """The table is healthy, and an earlier version still has its rows."""
+        report = self.table.check(deep=True)
+        assert report.is_healthy, str(report)
+        if self.versions:
+            version = self.chance.choice(sorted(self.versions))
+            compare_rows(self.table.snapshot(version=version), self.versions[version])
+
+    def _count(self, what: str) -> None:
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+
+def compare_metrics(verb: RowVerb, effect: Effect, outcome: Outcome) -> None:
+    """Metrics about rows are those of the model."""
+    if outcome.version is None:
+        return
+    match verb:
+        case Delete() if "numDeletedRows" in outcome.metrics:
+            assert outcome.metrics["numDeletedRows"] == len(effect.deletes)
+        case Update():
+            assert outcome.metrics["numUpdatedRows"] == len(effect.preimages)
+        case Append():
+            assert outcome.metrics["numOutputRows"] == len(effect.inserts)
+        case Overwrite():
+            copied = outcome.metrics.get("numCopiedRows", 0)
+            # delta-spark omits the metric if it writes no file.
+            assert outcome.metrics.get("numOutputRows", 0) == len(effect.inserts) + copied
+            if "numDeletedRows" in outcome.metrics:
+                assert outcome.metrics["numDeletedRows"] == len(effect.deletes)
+        case _:
+            pass
