@@ -1,4 +1,4 @@
-"""The seed of every random test: a number from the current commit, so that each commit tests new cases.
+"""The seed of every random test: a number from the committed files, so that each change tests new cases.
 
 `TEST_SEED=…` repeats a run. The runner and pytest print the seed and export it to the processes they start;
 the Rust tests read `TEST_SEED`, proptest reads `PROPTEST_RNG_SEED`.
@@ -18,16 +18,19 @@ DEFAULT = 20_261_121
 
 
 def current_seed(folder: Path | None = None) -> int:
-    """Returns `TEST_SEED` if set, otherwise the first 32 bits of the commit id, otherwise `DEFAULT`."""
+    """Returns `TEST_SEED` if set, otherwise the first 32 bits of the tree id of `HEAD`, otherwise `DEFAULT`.
+
+    Commits with equal files have equal tree ids, so a rebased commit repeats the cases that its author ran.
+    """
     if given := os.environ.get(VARIABLE):
         return int(given)
     folder = folder or Path(__file__).resolve().parent
     try:
-        command = ["git", "rev-parse", "HEAD"]
-        head = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+        command = ["git", "rev-parse", "HEAD^{tree}"]
+        tree = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return DEFAULT
-    return int(head[:8], 16)
+    return int(tree[:8], 16)
 
 
 def export_seed() -> int:

@@ -116,7 +116,7 @@ class Program:
             compare_metrics(verb, effect, outcome)
         if ours.version is not None and theirs.version is not None:
             self._compare_metrics(verb, ours.metrics, theirs.metrics)
-        has_feed = alterations.keeps_types(schema, self.definition.schema)
+        has_feed = alterations.fit_one_schema(schema, self.definition.schema)
         known = [
             self._compare(path, effect, outcome, has_feed=has_feed)
             for path, outcome in zip(paths, (ours, theirs), strict=True)

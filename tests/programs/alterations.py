@@ -123,9 +123,10 @@ def replacement(definition: Definition, chance: random.Random) -> Definition:
     )
 
 
-def keeps_types(old: pa.Schema, new: pa.Schema) -> bool:
-    """Whether columns of the same name have the same type, so that a change feed can include both."""
-    return all(new.field(name).type == old.field(name).type for name in {*old.names} & {*new.names})
+def fit_one_schema(old: pa.Schema, new: pa.Schema) -> bool:
+    """Whether a change feed can include rows of both: they share columns, and these have the same types."""
+    shared = {*old.names} & {*new.names}
+    return bool(shared) and all(new.field(name).type == old.field(name).type for name in shared)
 
 
 def apply(model: Model, verb: Alter, chance: random.Random) -> None:

@@ -82,7 +82,7 @@ class Program:
             assert found.rows in (None, len(effect.deletes) + len(effect.preimages))
             assert found.added_rows == len(effect.inserts)
         outcome = by_deltaic.run(self.table, verb, self.definition.schema)
-        has_feed = alterations.keeps_types(schema, self.definition.schema)
+        has_feed = alterations.fit_one_schema(schema, self.definition.schema)
         self._apply(verb, effect, outcome, before, has_feed=has_feed)
 
     def _refuse(self, verb: RowVerb, refused: Refused, before: int) -> None:

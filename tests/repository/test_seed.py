@@ -1,4 +1,4 @@
-"""The seed of random tests: from the commit, set by an environment variable, and handed to every process."""
+"""The seed of random tests: from the committed files or an environment variable, and for every process."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_seed_is_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commits_of_equal_files_have_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(seed.VARIABLE, raising=False)
     git(tmp_path, "init")
-    git(tmp_path, "commit", "--allow-empty", "--message", "one")
-    head = git(tmp_path, "rev-parse", "HEAD")
-    assert seed.current_seed(tmp_path) == int(head[:8], 16)
+    seeds = []
+    for name in ["one", "one", "two"]:
+        (tmp_path / "file").write_text(name)
+        git(tmp_path, "add", "file")
+        git(tmp_path, "commit", "--allow-empty", "--message", name)
+        seeds.append(seed.current_seed(tmp_path))
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert seeds[0] == int(git(tmp_path, "rev-parse", "HEAD~1^{tree}")[:8], 16)
 
 
 def test_without_a_checkout_the_seed_is_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
