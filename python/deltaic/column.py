@@ -41,7 +41,8 @@ class Column:
             ``"array<string>"`` or ``"struct<a:int>"``; or an Arrow type, such as a `pyarrow.DataType`.
         nullable: Whether values may be NULL.
         default: The SQL expression of the value of rows that are written without this column.
-        generated: The SQL expression that computes the values from other columns.
+        generated: The SQL expression that computes the values from other columns. It must have the type of
+            the column: add a ``CAST`` if necessary.
         identity: How unique numbers are generated; the type must be ``bigint``.
         comment: The comment.
 

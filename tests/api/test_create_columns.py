@@ -97,6 +97,44 @@ def test_wrong_columns_are_refused(root: Path, columns: Any, error: type[Excepti
     assert not deltaic.Table.exists(root)
 
 
+@pytest.mark.parametrize(
+    ("kind", "expression", "found"),
+    [
+        ("bigint", "n", "int"),
+        ("int", "NULL", "void"),
+        ("string", "n * 2", "int"),
+        (pa.decimal128(10, 2), "price + price", "decimal(11,2)"),
+        ("date", "at", "timestamp"),
+    ],
+)
+@pytest.mark.parametrize("if_exists", ["error", "replace"])
+def test_a_generated_column_has_the_type_of_its_expression(
+    root: Path, kind: Any, expression: str, found: str, if_exists: Any
+) -> None:
+    """delta-spark refuses every later change of the metadata otherwise."""
+    if if_exists == "replace":
+        deltaic.Table.create(root, [Column("n", "int")])
+    sources = [Column("n", "int"), Column("price", "decimal(10,2)"), Column("at", "timestamp")]
+
+    def create(expression: str) -> deltaic.Table:
+        columns = [*sources, Column("made", kind, generated=expression)]
+        return deltaic.Table.create(root, columns, if_exists=if_exists)
+
+    name = kind if isinstance(kind, str) else "decimal(10,2)"
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        create(expression)
+    error = caught.value
+    assert str(error).startswith(
+        f"the generated column made is {name}, but its expression {expression} is {found}"
+    )
+    assert error.context["field"] == "made"
+    assert error.hint == f"write CAST({expression} AS {name})"
+    assert deltaic.Table.exists(root) == (if_exists == "replace")
+    table = create(f"CAST({expression} AS {name})")
+    table.append(pa.table({"n": pa.array([1], pa.int32())}))
+    assert table.snapshot().num_rows == 1
+
+
 def test_a_table_is_not_partitioned_by_an_identity_column(root: Path) -> None:
     columns = [Column("id", "bigint", identity=Identity()), Column("a", "int")]
     with pytest.raises(ValueError, match="identity column"):

@@ -97,8 +97,8 @@ def _add_generated(definition: Definition, chance: random.Random, *, for_spark: 
     base = chance.choice(bases)
     values = Values(definition.schema, lambda name: chance.choice(definition.pools[name]), chance)
     expression = values.value(base)
-    if for_spark:  # it refuses to change the metadata of a table with an expression of another type
-        expression = replace(expression, sql=f"CAST({expression} AS {type_name(base.type)})")
+    # Sums, for example, have another type, which is refused.
+    expression = replace(expression, sql=f"CAST({expression} AS {type_name(base.type)})")
     column = pa.field("made", base.type)
     definition.schema = definition.schema.append(column)
     definition.generated["made"] = expression

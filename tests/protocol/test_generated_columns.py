@@ -11,6 +11,7 @@ import pytest
 
 import deltaic
 from deltaic import Column
+from deltaic.alter import AddColumn, SetProperties
 
 from .handmade_log import Action, HandmadeTable, field, metadata, protocol, schema
 
@@ -88,6 +89,32 @@ def test_a_value_that_fits_no_column_is_refused(tmp_path: Path) -> None:
         table.append(pa.table({"id": [3]}))
     assert caught.value.context["field"] == "g"
     assert values(table) == [2_000_000_000]
+
+
+def test_a_table_of_another_writer_whose_types_differ_is_changed(tmp_path: Path) -> None:
+    """protocol: generated-columns.4."""
+    table = made(tmp_path / "t", "id + 1", "integer")
+    table.alter(AddColumn("new", "string"), SetProperties({"delta.appendOnly": "true"}))
+    table.append(pa.table({"id": [1], "new": ["a"]}))
+    table.append(pa.table({"id": [2], "newer": ["a"]}), schema_mode="merge")
+    assert values(table) == [2, 3]
+    assert table.snapshot().schema.to_arrow().field("g").type == pa.int32()
+
+
+@pytest.mark.parametrize("within", ["part", "g"])
+def test_a_field_is_not_added_to_what_is_copied(tmp_path: Path, within: str) -> None:
+    """protocol: generated-columns.3."""
+    inner = "struct<x: bigint>"
+    columns = [Column("id", "bigint"), Column("part", inner), Column("g", inner, generated="part")]
+    table = deltaic.Table.create(tmp_path / "t", columns)
+    with pytest.raises(deltaic.SchemaMismatch, match="generated column g is struct<x:bigint") as caught:
+        table.alter(AddColumn("y", "int", within=within))
+    assert caught.value.context["field"] == "g"
+    rows = pa.table({"id": [1], within: [{"x": 5, "y": 1}]})
+    with pytest.raises(deltaic.SchemaMismatch, match="generated column g is struct<x:bigint"):
+        table.append(rows, schema_mode="merge")
+    table.append(pa.table({"id": [1], "part": [{"x": 5}]}))
+    assert values(table) == [{"x": 5}]
 
 
 def test_a_required_column_is_computed(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ mod created;
 mod depends;
 mod domains;
 mod from_json;
+mod generated;
 mod high_water_marks;
 mod invariants;
 mod json_type;
@@ -204,6 +205,7 @@ fn finished(
     new.retain(|name| !before.contains(name));
     after.require(&new)?;
     property_change::follow(table, &mut after, context)?;
+    generated::ensure_types_agree(table, &after)?;
     invariants::ensure_consistent(&after, table)?;
     Ok(after)
 }

@@ -6,8 +6,8 @@ use arrow_schema::Field;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::generated::ensure_generated;
 use super::json_type::{JsonType, wrong};
-use crate::expr::ValueExpr;
 use crate::schema::{ColumnName, PrimitiveType, StructField, StructType};
 use crate::schema_evolution::set_default;
 use crate::{Error, ErrorKind, Result};
@@ -37,8 +37,9 @@ struct JsonIdentity {
 ///
 /// # Errors
 ///
-/// `InvalidArgument` if the text is not such a list, or a column has several sources of values; `SchemaMismatch` with
-/// the `field` for a type that does not fit; `InvalidPredicate` or `UnsupportedExpression` for an expression.
+/// `InvalidArgument` if the text is not such a list, or a column has several sources of values;
+/// `SchemaMismatch` with the `field` for a type that does not fit, also of an expression; `InvalidPredicate`
+/// or `UnsupportedExpression` for an expression.
 ///
 /// ```
 /// use deltaic_protocol::change::columns_from_json;
@@ -123,27 +124,6 @@ fn declared(column: &JsonColumn, types: &[Field]) -> Result<StructField> {
         }
     }
     Ok(field)
-}
-
-/// Verifies that each generation expression can be computed from the columns that have values of their own.
-fn ensure_generated(schema: &StructType) -> Result<()> {
-    let mut given = schema.clone();
-    given
-        .fields
-        .retain(|field| field.generation_expression().is_none() && !matches!(field.identity(), Ok(Some(_))));
-    for field in &schema.fields {
-        let Some(expression) = field.generation_expression() else {
-            continue;
-        };
-        let bound = ValueExpr::parse(expression).and_then(|value| value.bind(&given));
-        let bound = bound.map_err(|error| {
-            error
-                .reworded(|message| message.replace("the predicate", "the generation expression"))
-                .with("field", field.name.as_str())
-        })?;
-        bound.assigned_to(&field.name, &field.data_type)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

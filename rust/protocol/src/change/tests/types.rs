@@ -1,6 +1,7 @@
 //! Types, the features that they need, and the guarantees that exclude some of them.
 
 use super::{add, changed, column, constraint, drop, mapped, new, plain, rename, set, widen};
+use crate::TableConfiguration;
 use crate::change::TableChange;
 use crate::column_mapping::MAX_COLUMN_ID;
 use crate::features::supports_for_writers;
@@ -176,5 +177,59 @@ fn a_spelling_that_would_be_lost_is_left_to_its_writer() -> Result<()> {
         Some(ErrorKind::UnsupportedFeature)
     );
     changed(&odd, &[set(&[("mine", "1")])])?;
+    Ok(())
+}
+
+/// A change that gives a generated column another type than that of its expression is refused, but a table of
+/// another writer that has such a column can be changed.
+///
+/// protocol: generated-columns.3
+#[test]
+fn generated_columns_keep_the_types_of_their_expressions() -> Result<()> {
+    let generated = |data_type: DataType, expression: &str| -> Result<TableConfiguration> {
+        let mut table = plain();
+        let mut schema = table.schema_copy()?;
+        let mut field = new("g", data_type);
+        let key = "delta.generationExpression".to_owned();
+        field.metadata.insert(key, expression.into());
+        schema.fields.push(field);
+        table.set_schema(&schema)?;
+        table.require(&["generatedColumns"])?;
+        Ok(table)
+    };
+    let structure = find(&*plain().schema()?, &column("s"))?.data_type;
+    let within = |name: &str| TableChange::AddColumn {
+        field: new("w", PrimitiveType::Long),
+        within: Some(column(name)),
+        place: Place::Last,
+    };
+    let merge = |name: &str| {
+        let inner = StructType {
+            fields: vec![new("w", PrimitiveType::Long)],
+        };
+        TableChange::MergeSchema(StructType {
+            fields: vec![new(name, DataType::Struct(inner))],
+        })
+    };
+    let copied = generated(structure, "s")?;
+    for one in [within("s"), within("g"), merge("s"), merge("g")] {
+        let error = changed(&copied, std::slice::from_ref(&one)).expect_err("the types differ");
+        assert_eq!(error.kind(), ErrorKind::SchemaMismatch, "{one:?}");
+        assert!(error.context().contains(&("field", "g".into())), "{one:?}");
+        // The other writers of the table ignore the expression too.
+        let mut ignored = copied.clone();
+        ignored.set_protocol(crate::samples::protocol(1, 7, &["appendOnly"]));
+        changed(&ignored, &[one])?;
+    }
+    changed(
+        &copied,
+        &[within("l.element"), TableChange::DropNotNull(column("id"))],
+    )?;
+    for other in [
+        generated(PrimitiveType::Integer.into(), "s.x")?,
+        generated(PrimitiveType::Integer.into(), "frobnicate(id)")?,
+    ] {
+        changed(&other, &[add("n", PrimitiveType::Long), within("s")])?;
+    }
     Ok(())
 }
