@@ -184,7 +184,10 @@ def test_deletion_vectors_are_for_v3_alone(tmp_path: Path, compat: int) -> None:
     ("broken", "names"),
     [
         ({"delta.columnMapping.mode": "none"}, "column mapping"),
-        ({"delta.enableIcebergCompatV1": "true", "delta.enableIcebergCompatV2": "true"}, "one version"),
+        (
+            {"delta.enableIcebergCompatV1": "true", "delta.enableIcebergCompatV2": "true"},
+            "one version .*, not delta.enableIcebergCompatV1 and delta.enableIcebergCompatV2",
+        ),
         ({"delta.enableRowTracking": "false"}, "row tracking"),
     ],
     ids=["mapping", "two versions", "row tracking"],
@@ -241,8 +244,9 @@ def test_compatibility_is_enabled_while_a_table_is_empty(tmp_path: Path) -> None
     table.alter(SetProperties({"delta.enableIcebergCompatV3": "true"}))
     assert "icebergCompatV3" in table.snapshot().protocol.writer_features
     table.append(rows(1, 1).select(FLAT.names))
-    with pytest.raises(deltaic.SchemaMismatch, match="one version"):
+    with pytest.raises(deltaic.SchemaMismatch, match=r"V2 and .*V3") as caught:
         table.alter(SetProperties({"delta.enableIcebergCompatV2": "true"}))
+    assert caught.value.context["field"] == "delta.enableIcebergCompatV3"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ fn name_of(precondition: &Precondition) -> &'static str {
         Precondition::FilesHaveRowIds => "row ids",
         Precondition::FilesHaveStatistics(_) => "statistics",
         Precondition::NothingUses { .. } => "no use",
-        Precondition::FilesAreReadAsIceberg => "Iceberg",
+        Precondition::FilesAreReadAsIceberg(_) => "Iceberg",
         Precondition::CheckpointsStandBefore => "checkpoints",
     }
 }

@@ -30,16 +30,31 @@ impl IcebergCompat {
     pub fn active(table: &TableConfiguration) -> Result<Vec<Self>> {
         let (protocol, metadata) = (table.protocol(), table.metadata());
         let mut active = Vec::new();
-        for (promises, feature, property) in [
-            (Self::V1, "icebergCompatV1", "delta.enableIcebergCompatV1"),
-            (Self::V2, "icebergCompatV2", "delta.enableIcebergCompatV2"),
-            (Self::V3, "icebergCompatV3", "delta.enableIcebergCompatV3"),
-        ] {
-            if supports_for_writers(protocol, feature) && boolean(metadata, property)? {
-                active.push(promises);
+        for version in [Self::V1, Self::V2, Self::V3] {
+            if supports_for_writers(protocol, version.feature()) && boolean(metadata, version.property())? {
+                active.push(version);
             }
         }
         Ok(active)
+    }
+
+    /// The feature with these requirements.
+    #[must_use]
+    pub fn feature(self) -> &'static str {
+        match self {
+            Self::V1 => "icebergCompatV1",
+            Self::V2 => "icebergCompatV2",
+            Self::V3 => "icebergCompatV3",
+        }
+    }
+
+    /// The property that enables the feature.
+    fn property(self) -> &'static str {
+        match self {
+            Self::V1 => "delta.enableIcebergCompatV1",
+            Self::V2 => "delta.enableIcebergCompatV2",
+            Self::V3 => "delta.enableIcebergCompatV3",
+        }
     }
 
     /// Whether elements, keys and values of the table must have ids.
@@ -95,10 +110,16 @@ pub fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     let Some(first) = active.first() else {
         return Ok(());
     };
-    if active.len() > 1 {
+    if let [.., last] = active.as_slice()
+        && last != first
+    {
+        let names: Vec<&str> = active.iter().map(|version| version.property()).collect();
         return broken(
-            "delta.enableIcebergCompatV2",
-            "only one version of the requirements can be enabled",
+            last.property(),
+            &format!(
+                "only one version of the requirements can be enabled, not {}",
+                names.join(" and ")
+            ),
             "set the others to false",
         );
     }

@@ -189,15 +189,23 @@ async fn unverifiable_changes_are_refused_by_name() -> Result<()> {
         "checkpointProtection".to_owned(),
         Traces::Gone,
     )];
-    let iceberg = [
-        set("delta.columnMapping.mode", "name"),
-        set("delta.enableIcebergCompatV2", "true"),
-    ];
-    for changes in [&truncated[..], &iceberg[..]] {
+    let iceberg = |version| {
+        [
+            set("delta.columnMapping.mode", "name"),
+            set(&format!("delta.enableIcebergCompat{version}"), "true"),
+        ]
+    };
+    for (changes, feature) in [
+        (&truncated[..], "checkpointProtection"),
+        (&iceberg("V1"), "icebergCompatV1"),
+        (&iceberg("V2"), "icebergCompatV2"),
+    ] {
         let error = change(&snapshot, changes)
             .await
             .expect_err("nobody here proves it");
         assert_eq!(error.kind(), ErrorKind::UnsupportedFeature, "{error}");
+        assert!(error.what().contains(feature), "{error}");
+        assert!(error.context().contains(&("feature", feature.into())), "{error}");
         assert!(error.hint_text().is_some());
     }
     assert_eq!(table.open().await?.version().as_i64(), 1);

@@ -35,8 +35,8 @@ pub enum Precondition {
         shown: FileUse,
     },
     /// Every live file contains its partition columns, 64-bit timestamps and field ids for all parts, and
-    /// has `numRecords`.
-    FilesAreReadAsIceberg,
+    /// has `numRecords`, as this version requires.
+    FilesAreReadAsIceberg(IcebergCompat),
     /// There are three checkpoints directly before this change, so that no reader needs earlier versions.
     CheckpointsStandBefore,
 }
@@ -94,8 +94,11 @@ pub fn preconditions(before: &TableConfiguration, after: &TableConfiguration) ->
     }
     let promises = |table: &TableConfiguration| IcebergCompat::active(table);
     let kept = promises(before)?;
-    if promises(after)?.iter().any(|promise| !kept.contains(promise)) {
-        preconditions.push(Precondition::FilesAreReadAsIceberg);
+    if let Some(promise) = promises(after)?
+        .into_iter()
+        .find(|promise| !kept.contains(promise))
+    {
+        preconditions.push(Precondition::FilesAreReadAsIceberg(promise));
     }
     let key = "delta.requireCheckpointProtectionBeforeVersion";
     let has = |table: &TableConfiguration| supports_for_writers(table.protocol(), "checkpointProtection");

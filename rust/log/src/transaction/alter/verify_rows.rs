@@ -76,10 +76,11 @@ pub(super) async fn fulfil(
             Precondition::FilesHaveRowIds => backfill_row_ids(staging).await?,
             Precondition::FilesHaveStatistics(columns) => ensure_statistics(snapshot, columns).await?,
             Precondition::NothingUses { feature, shown } => end_use(staging, feature, *shown).await?,
-            Precondition::FilesAreReadAsIceberg => {
+            Precondition::FilesAreReadAsIceberg(version) => {
+                let feature = version.feature();
                 return Err(unsupported(
-                    "icebergCompatV2",
-                    "cannot verify that existing files can be read as Iceberg".to_owned(),
+                    feature,
+                    format!("cannot verify that existing files can be read as Iceberg with {feature}"),
                     "set the property when the table is created",
                 ));
             }

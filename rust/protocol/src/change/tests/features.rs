@@ -1,11 +1,12 @@
 //! Features and the consequences of enabling them.
 
-use super::{changed, column, plain, set};
+use super::{changed, column, drop, plain, set};
 use crate::TableConfiguration;
 use crate::change::ChangeContext;
 use crate::change::{IfAbsent, Precondition, TableChange, change, preconditions};
 use crate::error::ContextValue;
 use crate::features::{FileUse, Traces, supports_for_writers};
+use crate::iceberg_compat::IcebergCompat;
 use crate::in_commit_timestamp::{Enablement, InCommitTimestamps};
 use crate::row_tracking::{MaterializedColumns, RowTracking};
 use crate::samples::protocol;
@@ -159,7 +160,18 @@ fn a_change_reports_what_it_requests_of_files() -> Result<()> {
         (
             &mapped,
             set(&[("delta.enableIcebergCompatV2", "true")]),
-            vec![Precondition::FilesAreReadAsIceberg],
+            vec![Precondition::FilesAreReadAsIceberg(IcebergCompat::V2)],
+        ),
+        (
+            &changed(
+                &mapped,
+                &[drop("l"), set(&[("delta.enableIcebergCompatV2", "true")])],
+            )?,
+            set(&[
+                ("delta.enableIcebergCompatV1", "true"),
+                ("delta.enableIcebergCompatV2", "false"),
+            ]),
+            vec![Precondition::FilesAreReadAsIceberg(IcebergCompat::V1)],
         ),
         (
             &changed(&start, &[TableChange::AddFeature("typeWidening".to_owned())])?,
