@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -136,6 +137,28 @@ def test_updated_rows_keep_their_row_ids(root: Path, properties: dict[str, str])
     table.update({"id": "id + 1000"}, "id = 30")
     assert known()[1030] == (before[30][0], 4)
     assert len({row_id for row_id, _ in known().values()}) == ROWS
+
+
+def test_a_rewritten_file_is_one_file_with_its_rows_in_order(root: Path) -> None:
+    """Also if it has deleted rows, which stay deleted."""
+    table = made(root, **TRACKING, **VECTORS)
+    table.delete("id IN (4, 6)")
+    table.alter(deltaic.alter.SetProperties({"delta.enableDeletionVectors": "false"}))
+    before = {row["id"]: row for row in table.snapshot().scan(row_ids=True).to_arrow().to_pylist()}
+    commit = table.update({"name": "'new'"}, "id IN (5, 7) OR id = 11")
+    (added,) = of_kind(root, commit.version, "add")
+    assert "deletionVector" not in added
+    assert commit.metrics["numUpdatedRows"] == 3
+    assert commit.metrics["numCopiedRows"] == ROWS // 2 - 2 - 3
+    assert commit.metrics["numRemovedFiles"] == commit.metrics["numAddedFiles"] == 1
+    stored = pq.read_table(root / added["path"]).column("id").to_pylist()
+    assert stored == [i for i in range(ROWS // 2) if i not in (4, 6)]
+    for row in table.snapshot().scan(row_ids=True).to_arrow().to_pylist():
+        expected = dict(before.pop(row["id"]))
+        if row["id"] in (5, 7, 11):
+            expected |= {"name": "new", "_row_commit_version": commit.version}
+        assert row == expected
+    assert not before
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,9 @@ impl DeletePlan {
 
 impl TableTransaction {
     /// Stages the deletion of the rows for which a predicate is true; of all rows without one. Files without remaining
-    /// rows are removed. After a failure nothing of the call is staged. In other files the rows are deleted by deletion vectors if the table has them enabled; otherwise
-    /// the remaining rows are copied to new files. Rows staged by the same transaction are not deleted.
+    /// rows are removed. In other files the rows are deleted by deletion vectors if the table has them enabled; otherwise
+    /// the remaining rows are copied to new files. Rows staged by the same transaction are not deleted. After a failure
+    /// nothing of the call is staged.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl TableTransaction {
         let plan = self.plan_delete(predicate, allowed_roots).await?;
         let summary = plan.summary();
         if !plan.is_empty() {
-            self.stage_deletion(plan, allowed_roots, true).await?;
+            self.stage_deletion(plan, allowed_roots).await?;
         }
         Ok(summary)
     }
@@ -167,14 +168,9 @@ impl TableTransaction {
         Ok(plan)
     }
 
-    /// Writes what a plan needs and stages it. If requested, the deleted rows are recorded as changes: at once if files are
-    /// rewritten, otherwise at the commit if that has change data files.
-    pub(super) async fn stage_deletion(
-        &mut self,
-        plan: DeletePlan,
-        allowed_roots: &[String],
-        with_feed: bool,
-    ) -> Result<()> {
+    /// Copies the other rows of rewritten files and stages a plan. The deleted rows are recorded as changes: at once if
+    /// files are rewritten, otherwise at the commit if that has change data files.
+    async fn stage_deletion(&mut self, plan: DeletePlan, allowed_roots: &[String]) -> Result<()> {
         let started = now_ms();
         let snapshot = self.snapshot.clone();
         let mut counts = Deletion::default();
@@ -197,7 +193,7 @@ impl TableTransaction {
             self.proposal.adds.extend(copied.adds);
             self.proposal.keeps_row_ids = true;
         }
-        if with_feed && self.has_feed()? {
+        if self.has_feed()? {
             // Readers of a version with change data files use no other file of it.
             if plan.rewritten.is_empty() {
                 self.unrecorded.deleted.extend(plan.deleted());
@@ -207,6 +203,13 @@ impl TableTransaction {
                 self.proposal.cdc.extend(cdc);
             }
         }
+        counts.rewrite_ms = now_ms() - started;
+        self.stage_removal(plan, counts).await
+    }
+
+    /// Stages what a plan removes, and adds to the metrics: `counts` has what was written already.
+    pub(super) async fn stage_removal(&mut self, plan: DeletePlan, mut counts: Deletion) -> Result<()> {
+        let started = now_ms();
         let summary = plan.summary();
         let now = now_ms();
         let removed = plan.removed.iter().map(|file| &file.add);
@@ -235,7 +238,7 @@ impl TableTransaction {
             deletion.vectors_added += counts.vectors_added;
             deletion.vectors_removed += counts.vectors_removed;
             deletion.vectors_updated += counts.vectors_updated;
-            deletion.rewrite_ms += now_ms() - started;
+            deletion.rewrite_ms += counts.rewrite_ms + now_ms() - started;
         }
         Ok(())
     }

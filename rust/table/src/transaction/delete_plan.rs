@@ -57,6 +57,11 @@ impl RewrittenFile {
         let rows = rows_in(&self.add).unwrap_or_default();
         rows.saturating_sub(self.not_copied.len())
     }
+
+    /// The rows that were deleted before.
+    pub(super) fn deleted_before(&self) -> Bitmap {
+        self.not_copied.difference(&self.deleted)
+    }
 }
 
 impl DeletePlan {
@@ -140,13 +145,20 @@ impl DeletePlan {
 
     /// The rows that are deleted, by file.
     pub(super) fn deleted(&self) -> Vec<DeletedRows> {
-        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
-        let changed = self.changed.iter().map(ChangedFile::deleted_rows);
         let rewritten = self.rewritten.iter().map(|file| DeletedRows {
             add: file.add.clone(),
             positions: Some(Arc::new(file.deleted.clone())),
         });
-        whole.chain(changed).chain(rewritten).collect()
+        let mut deleted = self.deleted_without_rewriting();
+        deleted.extend(rewritten);
+        deleted
+    }
+
+    /// The same without the rows of files that are rewritten.
+    pub(super) fn deleted_without_rewriting(&self) -> Vec<DeletedRows> {
+        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
+        let changed = self.changed.iter().map(ChangedFile::deleted_rows);
+        whole.chain(changed).collect()
     }
 
     /// The paths of the files that are removed, changed or rewritten.

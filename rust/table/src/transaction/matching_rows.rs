@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, RecordBatch};
 use deltaic_log::Snapshot;
 use deltaic_log::progress::{Progress, Stage};
 use deltaic_log::snapshot::{Pruning, WithStatistics};
@@ -100,26 +100,29 @@ impl MatchingRows {
 
     /// Adds the rows of a batch, which are of one file. Returns its path, unless there are no rows.
     fn add(&mut self, batch: &RecordBatch) -> Result<Option<String>> {
-        let path = batch
-            .column_by_name(FILE_PATH)
-            .and_then(|column| column.as_string_opt::<i32>());
-        let positions = batch
-            .column_by_name(FILE_POSITION)
-            .and_then(|column| column.as_primitive_opt::<Int64Type>());
-        let (Some(path), Some(positions)) = (path, positions) else {
-            return Err(Error::internal("a batch has no positions of its rows"));
-        };
-        if path.is_empty() {
+        if batch.num_rows() == 0 {
             return Ok(None);
         }
-        let path = path.value(0);
-        let rows = positions
-            .values()
-            .iter()
-            .map(|row| u64::try_from(*row).unwrap_or(u64::MAX));
-        let rows = Bitmap::from_positions(rows)?;
+        let (path, positions) = positions_of(batch)?;
+        let rows = Bitmap::from_positions(positions)?;
         let file = self.positions.entry(path.to_owned()).or_default();
         *file = file.union(&rows);
         Ok(Some(path.to_owned()))
     }
+}
+
+/// Returns the file of a batch that has rows, and their positions in it.
+pub(super) fn positions_of(batch: &RecordBatch) -> Result<(&str, impl Iterator<Item = u64> + '_)> {
+    let path = batch
+        .column_by_name(FILE_PATH)
+        .and_then(|column| column.as_string_opt::<i32>());
+    let positions = batch
+        .column_by_name(FILE_POSITION)
+        .and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let (Some(path), Some(positions)) = (path, positions) else {
+        return Err(Error::internal("a batch has no positions of its rows"));
+    };
+    let rows = positions.values().iter();
+    let rows = rows.map(|row| u64::try_from(*row).unwrap_or(u64::MAX));
+    Ok((path.value(0), rows))
 }

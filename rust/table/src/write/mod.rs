@@ -24,6 +24,7 @@ pub use conform::Incoming;
 pub(crate) use conform::is_index_without_name;
 pub(crate) use file_contents::FileContents;
 pub(crate) use generate::names as generated_names;
+pub(crate) use plan::WritePlan;
 pub use row_stream::RowStream;
 pub(crate) use storable::ensure_storable;
 pub use table_writer::{TableWriter, Written};

@@ -164,6 +164,11 @@ impl WritePlan {
         Ok(rows)
     }
 
+    /// Converts copied rows to those that are written: the table has them already, so they are not checked.
+    pub(crate) fn completed_copies(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        self.incoming.conform(rows)
+    }
+
     /// Returns new rows with the text that the table stores: generated values are computed from that.
     fn as_stored(&self, rows: RecordBatch) -> Result<RecordBatch> {
         match self.new_rows {

@@ -1,0 +1,146 @@
+//! The new values of an update, as columns of the table.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, new_null_array};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use deltaic_log::Snapshot;
+use deltaic_protocol::error::nearest;
+use deltaic_protocol::expr::{BoundValue, ValueExpr};
+use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::{Error, ErrorKind, Result};
+
+use crate::write::generated_names;
+
+/// A new value for a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The column.
+    pub column: String,
+    /// The value, which may use the columns of the row before the update.
+    pub value: ValueExpr,
+}
+
+/// The assignments of an update, bound to a table.
+pub(super) struct Assignments {
+    /// The columns of the rows that are read: those of the table, then the row ids if rows have them, under their names in
+    /// files.
+    pub(super) read: SchemaRef,
+    /// The rows with new values: without the generated columns that are not set, which the writer computes.
+    pub(super) written: SchemaRef,
+    /// For each column that is read, whether it is left out.
+    left_out: Vec<bool>,
+    /// For each written column, the expression of its new value.
+    values: Vec<Option<BoundValue>>,
+    /// The number of columns of the table.
+    columns: usize,
+}
+
+impl Assignments {
+    pub(super) fn try_new(
+        snapshot: &Snapshot,
+        assignments: &[Assignment],
+        scan: &StructType,
+        own: &[StructField],
+    ) -> Result<Self> {
+        let table = snapshot.schema();
+        let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
+        for Assignment { column, value } in assignments {
+            let index = table.fields.iter().position(|field| field.name == *column);
+            let index = index.or_else(|| {
+                let same = |field: &StructField| field.name.to_lowercase() == column.to_lowercase();
+                table.fields.iter().position(same)
+            });
+            let slot = index.and_then(|index| values.get_mut(index));
+            let slot = slot.ok_or_else(|| unknown(table, column))?;
+            if slot.is_some() {
+                return Err(invalid(column, format!("the column {column:?} is set twice")));
+            }
+            let located = |error: Error| error.with("column_to_set", column.as_str());
+            let field = index.and_then(|index| table.fields.get(index));
+            let field = field.ok_or_else(|| unknown(table, column))?;
+            if field.identity()?.is_some() {
+                let what = format!(
+                    "the identity column {} cannot be updated: its values are generated",
+                    field.name
+                );
+                return Err(Error::new(ErrorKind::SchemaMismatch, what)
+                    .with("field", field.name.as_str())
+                    .hint("leave the column out of the values to set"));
+            }
+            let bound = value.bind(table).map_err(located)?;
+            *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
+        }
+        let arrow = scan.to_arrow()?;
+        let generated = generated_names(snapshot.configuration(), table)?;
+        let mut fields: Vec<Arc<Field>> = Vec::with_capacity(arrow.fields().len());
+        let mut left_out = vec![false; arrow.fields().len()];
+        for (index, field) in arrow.fields().iter().take(table.fields.len()).enumerate() {
+            let is_set = values.get(index).is_some_and(Option::is_some);
+            if !is_set && generated.contains(field.name()) {
+                if let Some(slot) = left_out.get_mut(index) {
+                    *slot = true;
+                }
+                continue;
+            }
+            fields.push(match values.get(index).and_then(Option::as_ref) {
+                None => Arc::clone(field),
+                Some(value) => Arc::new(Field::new(field.name(), value.data_type().to_arrow()?, true)),
+            });
+        }
+        let own = StructType { fields: own.to_vec() }.to_arrow()?;
+        fields.extend(own.fields().iter().cloned());
+        let of_table = arrow.fields().iter().take(table.fields.len());
+        let read: Vec<Arc<Field>> = of_table.chain(own.fields()).cloned().collect();
+        Ok(Self {
+            read: Arc::new(Schema::new(read)),
+            written: Arc::new(Schema::new(fields)),
+            left_out,
+            values,
+            columns: table.fields.len(),
+        })
+    }
+
+    /// Returns the rows with their new values; their row commit versions are NULL: readers derive the commit's.
+    pub(super) fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.written.fields().len());
+        for (index, column) in rows.columns().iter().enumerate() {
+            if self.left_out.get(index) == Some(&true) {
+                continue;
+            }
+            columns.push(match self.values.get(index).and_then(Option::as_ref) {
+                Some(value) => value.evaluate(rows)?,
+                None if index == self.columns + 1 => new_null_array(column.data_type(), rows.num_rows()),
+                None => Arc::clone(column),
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.written), columns).map_err(|error| unfit(&error))
+    }
+
+    /// The columns of the table in rows that were read.
+    pub(super) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let indices: Vec<usize> = (0..self.columns).collect();
+        rows.project(&indices).map_err(|error| unfit(&error))
+    }
+
+    pub(super) fn table_schema(&self) -> Schema {
+        let columns = self.read.fields().iter().take(self.columns);
+        Schema::new(columns.cloned().collect::<Vec<_>>())
+    }
+}
+
+pub(super) fn unfit(error: &ArrowError) -> Error {
+    Error::internal(format!("updated rows do not fit their columns: {error}"))
+}
+
+fn unknown(table: &StructType, column: &str) -> Error {
+    let error = invalid(column, format!("there is no column {column:?} to set"));
+    match nearest(column, table.names()) {
+        Some(near) => error.hint(format!("did you mean {near}?")),
+        None => error.hint("set top-level columns by name; a struct is set as a whole"),
+    }
+}
+
+fn invalid(column: &str, what: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, what).with("field", column)
+}

@@ -1,0 +1,196 @@
+//! The files that an update writes.
+
+use arrow_array::RecordBatch;
+use deltaic_log::Snapshot;
+use deltaic_log::progress::Progress;
+use deltaic_log::transaction::EmptyPartitionText;
+use deltaic_protocol::Result;
+use deltaic_protocol::actions::Cdc;
+use deltaic_protocol::properties::boolean;
+use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
+use deltaic_storage::memory_budget::MemoryBudget;
+use futures::TryStreamExt;
+
+use super::assignments::{Assignment, Assignments, unfit};
+use super::rewritten::{RewrittenRows, with_updated};
+use crate::scan::{Scan, ScanOptions};
+use crate::transaction::TableTransaction;
+use crate::transaction::change_data::{ChangeWriter, rows_to_delete, to_cdc};
+use crate::transaction::delete_plan::{DeletePlan, RewrittenFile};
+use crate::write::{FileContents, TableWriter, Written};
+
+/// The files that an update writes: the new versions of rows, and the changes if the table records them.
+pub(super) struct Update {
+    /// How rows are read: with their row ids if they have any.
+    options: ScanOptions,
+    scan: Scan,
+    row_columns: Option<MaterializedColumns>,
+    assignments: Assignments,
+    rows: TableWriter,
+    /// The columns of the table in the rows that are written.
+    stored: Vec<usize>,
+    changes: Option<[ChangeWriter; 2]>,
+}
+
+/// What an update wrote.
+pub(super) struct UpdateWritten {
+    /// The files with updated and copied rows.
+    pub(super) rows: Written,
+    pub(super) updated_rows: u64,
+    pub(super) copied_rows: u64,
+    pub(super) changes: Vec<Cdc>,
+}
+
+impl Update {
+    pub(super) fn try_new(
+        snapshot: &Snapshot,
+        assignments: &[Assignment],
+        allowed_roots: &[String],
+        empty_text: EmptyPartitionText,
+    ) -> Result<Self> {
+        let table = snapshot.configuration();
+        let columns = match RowTracking::of(table)? {
+            RowTracking::Enabled(columns) => Some(columns),
+            _ => None,
+        };
+        let contents = FileContents::UpdatedRows(columns.clone());
+        let own = contents.own_columns();
+        let options = ScanOptions {
+            row_ids: !own.is_empty(),
+            allowed_roots: allowed_roots.to_vec(),
+            ..ScanOptions::default()
+        };
+        let scan = Scan::try_new(snapshot.clone(), options.clone())?;
+        let assignments = Assignments::try_new(snapshot, assignments, scan.schema(), &own)?;
+        let mut rows = TableWriter::of_contents(snapshot, table, &assignments.written, contents)?;
+        rows.expect_new_rows(empty_text);
+        let stored = rows.completed_schema().fields().len().saturating_sub(own.len());
+        let stored: Vec<usize> = (0..stored).collect();
+        let has_feed = boolean(snapshot.metadata(), "delta.enableChangeDataFeed")?;
+        let changes = match has_feed {
+            true => {
+                let before = assignments.table_schema();
+                let after = rows
+                    .completed_schema()
+                    .project(&stored)
+                    .map_err(|error| unfit(&error))?;
+                Some([
+                    ChangeWriter::try_new(snapshot, table, &before, "update_preimage")?,
+                    ChangeWriter::of_new_rows(snapshot, &after, "update_postimage", empty_text)?,
+                ])
+            }
+            false => None,
+        };
+        Ok(Self {
+            options,
+            scan,
+            row_columns: columns,
+            assignments,
+            rows,
+            stored,
+            changes,
+        })
+    }
+
+    pub(super) fn limit_memory(&mut self, memory: MemoryBudget) {
+        let writers = if self.changes.is_some() { 3 } else { 1 };
+        self.rows.limit_memory(memory.divided(writers));
+        for writer in self.changes.iter_mut().flatten() {
+            writer.limit_memory(memory.divided(writers));
+        }
+    }
+
+    /// Reads the rows of a plan and writes their new versions, with the other rows of rewritten files.
+    pub(super) async fn write(&mut self, plan: &DeletePlan, progress: &Progress) -> Result<UpdateWritten> {
+        let mut batches = rows_to_delete(&self.scan, &plan.deleted_without_rewriting());
+        while let Some(before) = batches.try_next().await? {
+            if before.num_rows() == 0 {
+                continue;
+            }
+            let after = self.update(&before).await?;
+            self.write_rows(&after).await?;
+            progress.advance(before.num_rows());
+        }
+        let copied_rows = match plan.rewritten.is_empty() {
+            true => 0,
+            false => self.rewrite(&plan.rewritten, progress).await?,
+        };
+        let rows = self.rows.finish().await?;
+        let mut changes = Vec::new();
+        for writer in self.changes.iter_mut().flatten() {
+            changes.extend(to_cdc(writer.finish().await?));
+        }
+        Ok(UpdateWritten {
+            updated_rows: rows.rows.saturating_sub(copied_rows),
+            copied_rows,
+            rows,
+            changes,
+        })
+    }
+
+    /// Writes the rows of files, updated and copied. Returns the number of copied rows.
+    async fn rewrite(&mut self, files: &[RewrittenFile], progress: &Progress) -> Result<u64> {
+        let snapshot = &self.scan.snapshot;
+        let scan = Scan::try_new(
+            snapshot.clone(),
+            ScanOptions {
+                positions: true,
+                ..self.options.clone()
+            },
+        )?;
+        let contents = FileContents::CopiedRows(self.row_columns.clone());
+        let rows = RewrittenRows::try_new(snapshot, files, &self.assignments.read, contents)?;
+        let mut batches = RewrittenRows::read(&scan, files);
+        let mut copied = 0;
+        while let Some(batch) = batches.try_next().await? {
+            if batch.num_rows() == 0 {
+                continue;
+            }
+            let (before, copies, is_updated) = rows.divide(&batch)?;
+            copied += (batch.num_rows() - before.num_rows()) as u64;
+            if before.num_rows() == 0 {
+                self.write_rows(&copies).await?;
+            } else {
+                let after = self.update(&before).await?;
+                self.write_rows(&with_updated(&copies, &after, &is_updated)?)
+                    .await?;
+            }
+            progress.advance(batch.num_rows());
+        }
+        Ok(copied)
+    }
+
+    /// Returns the new versions of rows as they are written, and records the changes.
+    async fn update(&mut self, before: &RecordBatch) -> Result<RecordBatch> {
+        let after = self.assignments.apply(before)?;
+        let after = self.rows.completed(&after)?;
+        if let Some([preimages, postimages]) = &mut self.changes {
+            preimages.write(&self.assignments.of_table(before)?).await?;
+            let stored = after.project(&self.stored).map_err(|error| unfit(&error))?;
+            postimages.write(&stored).await?;
+        }
+        Ok(after)
+    }
+
+    async fn write_rows(&mut self, rows: &RecordBatch) -> Result<()> {
+        for piece in self.rows.pieces(rows) {
+            self.rows.write_completed(&piece).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn abort(&mut self) {
+        self.rows.abort().await;
+        for writer in self.changes.iter_mut().flatten() {
+            writer.abort().await;
+        }
+    }
+
+    /// Adds the files that were written to those of the transaction.
+    pub(super) fn stage_files(self, transaction: &TableTransaction) {
+        transaction.files.append(&self.rows.into_files());
+        for writer in self.changes.into_iter().flatten() {
+            transaction.files.append(&writer.into_files());
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Files that an update rewrites: their updated rows, and the copies of the others, in the order of the file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
+use arrow_select::interleave::interleave_record_batch;
+use deltaic_log::Snapshot;
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::{Error, Result};
+
+use super::assignments::unfit;
+use crate::read::{BatchStream, stream_tasks};
+use crate::scan::{Rows, Scan};
+use crate::transaction::delete_plan::RewrittenFile;
+use crate::transaction::matching_rows::positions_of;
+use crate::write::{FileContents, WritePlan};
+
+/// The rows of rewritten files.
+pub(super) struct RewrittenRows<'a> {
+    /// The positions of the rows to update, by file.
+    updated: HashMap<&'a str, &'a Bitmap>,
+    /// The columns of the table, and the row ids if rows have them, under their names in files.
+    schema: SchemaRef,
+    copies: WritePlan,
+}
+
+impl<'a> RewrittenRows<'a> {
+    /// Prepares copying rows of these columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WritePlan::try_new`].
+    pub(super) fn try_new(
+        snapshot: &Snapshot,
+        files: &'a [RewrittenFile],
+        schema: &SchemaRef,
+        contents: FileContents,
+    ) -> Result<Self> {
+        let updated = files.iter().map(|file| (file.add.path.as_str(), &file.deleted));
+        Ok(Self {
+            updated: updated.collect(),
+            copies: WritePlan::try_new(snapshot.configuration(), schema, contents)?,
+            schema: Arc::clone(schema),
+        })
+    }
+
+    /// Reads the rows that were not deleted before, with a scan that returns their positions.
+    pub(super) fn read(scan: &Scan, files: &[RewrittenFile]) -> BatchStream {
+        let tasks = files.iter().map(|file| {
+            let rows = Rows::Without(Arc::new(file.deleted_before()));
+            scan.task_of_rows(&file.add, rows)
+        });
+        stream_tasks(tasks.collect())
+    }
+
+    /// Divides a batch that has rows: returns the rows to update, the copies of all rows as they are written, and which
+    /// of them are updated.
+    pub(super) fn divide(&self, batch: &RecordBatch) -> Result<(RecordBatch, RecordBatch, BooleanArray)> {
+        let (path, positions) = positions_of(batch)?;
+        let updated = self.updated.get(path);
+        let updated = updated.ok_or_else(|| Error::internal("a file is not rewritten").with("path", path))?;
+        let is_updated: Vec<bool> = positions.map(|row| updated.contains(row)).collect();
+        let is_updated = BooleanArray::from(is_updated);
+        let columns = batch.columns().iter().take(self.schema.fields().len());
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns.cloned().collect());
+        let rows = rows.map_err(|error| unfit(&error))?;
+        let before = filter_record_batch(&rows, &is_updated).map_err(|error| unfit(&error))?;
+        Ok((before, self.copies.completed_copies(&rows)?, is_updated))
+    }
+}
+
+/// Returns the copies with the new versions of those rows that are updated.
+pub(super) fn with_updated(
+    copies: &RecordBatch,
+    updated: &RecordBatch,
+    is_updated: &BooleanArray,
+) -> Result<RecordBatch> {
+    let mut next = 0..updated.num_rows();
+    let sources = is_updated.values().iter().enumerate();
+    let sources = sources.map(|(row, is_updated)| match is_updated {
+        true => (1, next.next().unwrap_or_default()),
+        false => (0, row),
+    });
+    let sources: Vec<(usize, usize)> = sources.collect();
+    interleave_record_batch(&[copies, updated], &sources).map_err(|error| unfit(&error))
+}
