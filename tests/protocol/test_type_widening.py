@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from deltaic.alter import ChangeType, DropFeature, UnsetProperties
 
 from .handmade_log import Action, HandmadeTable, field, metadata, protocol, schema
 
@@ -429,10 +430,26 @@ def test_a_table_with_a_widened_column_is_written_to(tmp_path: Path, properties:
     settings = {"delta.enableTypeWidening": "true", **properties}
     table = deltaic.Table.create(root, narrow, properties=settings)
     table.append(pa.table({"id": [1, 2, 3], "n": [1, 2, 3]}, schema=narrow))
-    table.alter(deltaic.alter.ChangeType("n", pa.int64()))
+    table.alter(ChangeType("n", pa.int64()))
     table.append(pa.table({"id": pa.array([4], pa.int32()), "n": [1 << 40]}))
     table.delete("id = 2")
     table.update({"n": "n + 4294967296"}, "id = 3")
     rows = table.snapshot().scan().to_arrow().sort_by("id").to_pylist()
     assert rows == [{"id": 1, "n": 1}, {"id": 3, "n": 3 + (1 << 32)}, {"id": 4, "n": 1 << 40}]
     assert table.check(deep=True).is_healthy
+
+
+def test_the_feature_is_not_dropped_while_files_may_have_an_older_type(tmp_path: Path) -> None:
+    # protocol (refused): beyond:type-widening.7
+    root = tmp_path / "t"
+    settings = {"delta.enableTypeWidening": "true"}
+    table = deltaic.Table.create(root, pa.schema([("c", pa.int32())]), properties=settings)
+    table.append(pa.table({"c": pa.array([1], pa.int32())}))
+    table.alter(ChangeType("c", "bigint"), UnsetProperties(["delta.enableTypeWidening"]))
+    version = table.snapshot().version
+    with pytest.raises(deltaic.SchemaMismatch, match="typeWidening") as caught:
+        table.alter(DropFeature("typeWidening"))
+    assert caught.value.context["feature"] == "typeWidening"
+    assert table.snapshot().version == version
+    assert "typeWidening" in table.snapshot().protocol.writer_features
+    assert table.snapshot().scan().to_arrow()["c"].to_pylist() == [1]
