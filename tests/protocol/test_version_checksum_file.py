@@ -7,6 +7,7 @@ its requirements for writers and for readers.
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from tests.api.log_files import of_kind
+from tests.api.log_files import commit_file, of_kind, write_commit
 
 VERSIONS = 5
 
@@ -90,31 +91,49 @@ def test_the_histograms_have_the_lengths_of_the_schema(tmp_path: Path) -> None:
         assert found["deletedRecordCountsHistogramOpt"]["deletedRecordCounts"] == expected, version
 
 
-def test_a_later_commit_changes_neither_commits_nor_checksums(tmp_path: Path) -> None:
+def test_an_existing_checksum_is_not_overwritten(tmp_path: Path) -> None:
     """protocol: version-checksum-file.1, state-validation-writer-requirements.4."""
-    root = tmp_path / "t"
+    root, copy = tmp_path / "t", tmp_path / "copy"
     table = changed(root)
-    # Another writer's checksum, in its own spelling.
-    other = checksum_file(root, VERSIONS - 1)
-    other.write_text(json.dumps(json.loads(other.read_bytes()), indent=1))
+    rows = pa.table({"id": [7]})
+    # Another client is the first to write the checksums of the next two versions, in its own spelling.
+    shutil.copytree(root, copy)
+    for version in (VERSIONS, VERSIONS + 1):
+        deltaic.Table(copy).append(rows)
+        body = checksum(copy, version)
+        del body["txnId"]
+        checksum_file(root, version).write_text(json.dumps(body, indent=1))
     log = root / "_delta_log"
     before = {path.name: path.read_bytes() for path in log.iterdir() if path.is_file()}
-    table.append(pa.table({"id": [7]}))
+    table.append(rows)
+    deltaic.Table(root).append(rows)
     table.checkpoint()
+    assert table.append(rows).version == VERSIONS + 2
     assert {name: (log / name).read_bytes() for name in before} == before
-    assert checksum(root, VERSIONS)["numFiles"] == len(live_files(root, VERSIONS))
+    assert checksum(root, VERSIONS + 2)["numFiles"] == len(live_files(root, VERSIONS + 2))
 
 
 def test_a_checksum_is_written_after_its_commit(tmp_path: Path) -> None:
     """protocol: state-validation-writer-requirements.3."""
     root = tmp_path / "t"
     table = changed(root)
+    rows = pa.table({"id": [7]})
+    # The first attempt fails: another writer commits this version, without a checksum.
+    with table.transaction() as transaction:
+        transaction.append(rows)
+        write_commit(root, VERSIONS, {"commitInfo": {"operation": "WRITE", "isBlindAppend": True}})
+    assert of_kind(root, VERSIONS + 1, "add")
+    assert not checksum_file(root, VERSIONS).exists()
+    assert checksum_file(root, VERSIONS + 1).exists()
+    # No attempt succeeds.
+    version = VERSIONS + 2
+    commit_file(root, version).mkdir()
     with pytest.raises(deltaic.DeltaicError):
-        table.append(pa.table({"id": ["no number"]}))
-    log = root / "_delta_log"
-    assert {path.stem for path in log.glob("*.crc")} == {path.stem for path in log.glob("*.json")}
-    for path in log.glob("*.json"):
-        assert path.stat().st_mtime_ns <= path.with_suffix(".crc").stat().st_mtime_ns
+        table.append(rows)
+    assert not checksum_file(root, version).exists()
+    commit_file(root, version).rmdir()
+    assert table.append(rows).version == version
+    assert checksum(root, version)["numFiles"] == len(live_files(root, version))
 
 
 @pytest.mark.parametrize("field", ["tableSizeBytes", "numFiles", "metadata", "protocol"])
