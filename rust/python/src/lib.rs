@@ -3,6 +3,8 @@
 //! Each function converts its arguments, detaches from the interpreter, runs, and converts the result. The logic is in
 //! other crates; the documentation is in the stubs of the Python package.
 
+#[cfg(not(feature = "witness"))]
+mod allocator;
 mod arrow_table;
 mod batches;
 mod called_transaction;
@@ -37,15 +39,12 @@ mod write_task;
 
 use pyo3::prelude::*;
 
-/// Pages and batches are megabytes in size. The system allocator returns such blocks to the kernel at once, and the
-/// next allocation page-faults again. With the feature `witness`, a counting allocator is used instead.
-#[cfg(not(feature = "witness"))]
-#[global_allocator]
-static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::install_hook();
+    // With the feature `witness`, a counting allocator is used instead.
+    #[cfg(not(feature = "witness"))]
+    allocator::return_memory_soon();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<arrow_table::ArrowSchema>()?;
     module.add_class::<arrow_table::ArrowTable>()?;
