@@ -32,7 +32,7 @@ where
 /// Starts a future on the runtime's threads, and returns its result; dropping the returned future aborts it.
 ///
 /// Must be called inside a runtime.
-pub fn start<T, F>(task: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
+pub fn start<T, F>(task: F) -> Running<T>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
@@ -53,7 +53,8 @@ async fn unbroken<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
 }
 
 /// A task that is aborted on drop.
-struct Running<T>(JoinHandle<Result<T>>);
+#[derive(Debug)]
+pub struct Running<T>(JoinHandle<Result<T>>);
 
 impl<T> Future for Running<T> {
     type Output = Result<T>;

@@ -31,7 +31,7 @@ pub mod temporary_file;
 mod thrift;
 mod whole_body;
 
-pub use in_parallel::{compute, in_parallel, start};
+pub use in_parallel::{Running, compute, in_parallel, start};
 pub use local_read::pieces_of;
 pub use location::TableLocation;
 pub use page_headers::{PageClaims, Pages};

@@ -1,6 +1,5 @@
 //! Writes one Parquet file.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -11,15 +10,10 @@ use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::{new_id, now_ms};
-use deltaic_storage::fault::caught;
-use deltaic_storage::store_error;
-use futures::FutureExt;
+use deltaic_storage::{Running, start};
 use object_store::buffered::BufWriter;
-use parquet::arrow::async_writer::AsyncFileWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
-use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterVersion};
-use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use super::encode::dictionaries::columns_without_dictionary;
@@ -30,6 +24,7 @@ use super::encode::variant_annotation::parquet_schema;
 use super::partition::PartitionKey;
 use super::pieces::bytes_of;
 use super::plan::WritePlan;
+use super::upload::{Upload, failed};
 
 /// A data file that is being written. Rows are encoded on another thread, while the caller prepares the next ones.
 pub(super) struct DataFile {
@@ -39,7 +34,7 @@ pub(super) struct DataFile {
     pub(super) last_piece: usize,
     /// `None` while rows are encoded.
     parts: Option<Box<Parts>>,
-    busy: Option<Busy>,
+    busy: Option<Running<(Box<Parts>, Result<()>)>>,
     /// The memory of the rows that are being encoded and of those in the row group before.
     busy_memory: usize,
     /// After a failure the file may lack rows: it can only be abandoned.
@@ -50,18 +45,10 @@ pub(super) struct DataFile {
 struct Parts {
     relative: String,
     encoder: Encoder,
-    sink: BufWriter,
+    upload: Upload,
     shredding: Option<Shredding>,
-    statistics: FileStatistics,
-}
-
-/// Rows that are being encoded. Dropping it stops the work at its next await.
-struct Busy(JoinHandle<Result<(Box<Parts>, Result<()>)>>);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    /// `None` while rows are added.
+    statistics: Option<FileStatistics>,
 }
 
 impl DataFile {
@@ -113,9 +100,12 @@ impl DataFile {
             parts: Some(Box::new(Parts {
                 relative: relative.clone(),
                 encoder,
-                sink: BufWriter::with_capacity(Arc::clone(location.store()), path, location.part_bytes()),
+                upload: Upload::new(
+                    &relative,
+                    BufWriter::with_capacity(Arc::clone(location.store()), path, location.part_bytes()),
+                ),
                 shredding,
-                statistics: plan.statistics(),
+                statistics: Some(plan.statistics()),
             })),
             relative,
             values,
@@ -130,22 +120,21 @@ impl DataFile {
     pub(super) async fn write(&mut self, batch: RecordBatch) -> Result<()> {
         self.settle().await?;
         let mut parts = self.parts.take().ok_or_else(broken)?;
-        self.busy_memory = parts.encoder.memory() + bytes_of(&batch);
+        self.busy_memory = parts.memory() + bytes_of(&batch);
         let work = async move {
             let written = parts.write(batch).await;
-            (parts, written)
+            Ok((parts, written))
         };
-        let work = AssertUnwindSafe(work.in_current_span()).catch_unwind();
-        self.busy = Some(Busy(tokio::spawn(work.map(|done| done.map_err(|_| caught())))));
+        self.busy = Some(start(work.in_current_span()));
         Ok(())
     }
 
     /// Waits until all rows are written.
     pub(super) async fn settle(&mut self) -> Result<()> {
         if let Some(busy) = &mut self.busy {
-            let done = (&mut busy.0).await;
+            let done = busy.await;
             self.busy = None;
-            let written = done.map_err(|_| broken()).flatten().and_then(|(parts, written)| {
+            let written = done.and_then(|(parts, written)| {
                 self.parts = Some(parts);
                 written
             });
@@ -167,7 +156,7 @@ impl DataFile {
     /// The memory of the row group in progress and of rows that are being encoded.
     pub(super) fn memory(&self) -> usize {
         let parts = self.parts.as_ref();
-        parts.map_or(self.busy_memory, |parts| parts.encoder.memory())
+        parts.map_or(self.busy_memory, |parts| parts.memory())
     }
 
     /// Finishes the row group in progress, which frees its memory.
@@ -187,7 +176,7 @@ impl DataFile {
     pub(super) async fn abort(mut self) {
         let _ = self.settle().await;
         if let Some(mut parts) = self.parts {
-            let _ = parts.sink.abort().await;
+            parts.upload.abort().await;
         }
     }
 
@@ -203,8 +192,9 @@ impl DataFile {
             return Err(error);
         }
         let mut parts = self.parts.take().ok_or_else(broken)?;
-        parts.complete().await?;
-        let rows = parts.statistics.num_records();
+        parts.upload.complete().await?;
+        let statistics = parts.statistics.take().ok_or_else(broken)?;
+        let rows = statistics.num_records();
         let size = i64::try_from(parts.encoder.written())
             .map_err(|_| Error::new(ErrorKind::StorageError, "a data file is too large"))?;
         let add = Add {
@@ -213,7 +203,7 @@ impl DataFile {
             size,
             modification_time: now_ms(),
             data_change: true,
-            stats: Some(parts.statistics.to_json()),
+            stats: Some(statistics.to_json()),
             ..Add::default()
         };
         Ok((add, rows))
@@ -221,25 +211,30 @@ impl DataFile {
 }
 
 impl Parts {
+    /// Encodes rows, and collects their statistics at the same time.
     async fn write(&mut self, batch: RecordBatch) -> Result<()> {
-        self.statistics.update(&batch);
+        let mut statistics = self.statistics.take().ok_or_else(broken)?;
+        let rows = batch.clone();
+        let collected = start(async move {
+            statistics.update(&rows);
+            Ok(statistics)
+        });
         let batch = match &self.shredding {
             Some(shredding) => shredding.apply(&batch)?,
             None => batch,
         };
         let written = self.encoder.write(&batch).await;
+        self.statistics = Some(collected.await?);
         written.map_err(|error| failed(&error, &self.relative))?;
         self.send().await
     }
 
     /// Sends the finished bytes to the store.
     async fn send(&mut self) -> Result<()> {
-        let sent = match self.encoder.take_bytes() {
-            Ok(bytes) if bytes.is_empty() => Ok(()),
-            Ok(bytes) => AsyncFileWriter::write(&mut self.sink, bytes.into()).await,
-            Err(error) => Err(error),
-        };
-        sent.map_err(|error| failed(&error, &self.relative))
+        let bytes = self.encoder.take_bytes();
+        self.upload
+            .send(bytes.map_err(|error| failed(&error, &self.relative))?)
+            .await
     }
 
     async fn end_row_group(&mut self) -> Result<()> {
@@ -255,10 +250,9 @@ impl Parts {
         self.send().await
     }
 
-    /// Creates the file.
-    async fn complete(&mut self) -> Result<()> {
-        let complete = AsyncFileWriter::complete(&mut self.sink).await;
-        complete.map_err(|error| failed(&error, &self.relative))
+    /// The memory of the row group in progress and of those that are being sent.
+    fn memory(&self) -> usize {
+        self.encoder.memory() + self.upload.in_flight()
     }
 }
 
@@ -297,23 +291,4 @@ fn by_chance(length: usize) -> String {
         }
     }
     name
-}
-
-fn failed(error: &ParquetError, relative: &str) -> Error {
-    if let ParquetError::External(cause) = error {
-        if let Some(store) = cause.downcast_ref::<object_store::Error>() {
-            return store_error(store, relative);
-        }
-        if let Some(error) = cause.downcast_ref::<Error>() {
-            return error.clone();
-        }
-        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
-            return deltaic_storage::io_error(io, relative);
-        }
-    }
-    Error::new(
-        ErrorKind::StorageError,
-        format!("a data file cannot be written: {error}"),
-    )
-    .with("path", relative)
 }

@@ -14,6 +14,7 @@ mod row_stream;
 mod spill;
 mod storable;
 mod table_writer;
+mod upload;
 mod validate;
 mod vectors;
 mod write_limits;

@@ -1,10 +1,12 @@
 //! Encodes rows as Parquet: the columns of a row group are encoded concurrently.
 
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{FieldRef, SchemaRef};
+use bytes::Bytes;
 use deltaic_storage::fault::caught;
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
@@ -21,12 +23,15 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 /// The encoded size at which a row group ends, which bounds the memory of a file.
 const ROW_GROUP_BYTES: usize = 128 << 20;
 
+/// The size of the pieces in which finished bytes are kept.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// Fewer rows are encoded at once: starting the work would cost more.
 const SPREAD_ROWS: usize = 8192;
 
 /// A Parquet file in memory; its finished bytes are taken out as they become available.
 pub(in crate::write) struct Encoder {
-    file: SerializedFileWriter<Vec<u8>>,
+    file: SerializedFileWriter<Pieces>,
     row_groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// For each leaf of the file, the position of its column.
@@ -34,6 +39,31 @@ pub(in crate::write) struct Encoder {
     /// The row group in progress; empty between row groups.
     columns: Vec<Column>,
     rows: usize,
+}
+
+/// Bytes in pieces of one size: a single buffer would be copied each time it grows.
+#[derive(Default)]
+struct Pieces(Vec<Vec<u8>>);
+
+impl Pieces {
+    fn into_bytes(self) -> Vec<Bytes> {
+        self.0.into_iter().map(Bytes::from).collect()
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let last = self.0.pop_if(|last| last.len() < PIECE_BYTES);
+        let mut last = last.unwrap_or_else(|| Vec::with_capacity(PIECE_BYTES));
+        let taken = bytes.len().min(PIECE_BYTES - last.len());
+        last.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+        self.0.push(last);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A column of a row group in progress.
@@ -72,7 +102,7 @@ impl Encoder {
         properties: WriterProperties,
     ) -> Result<Self> {
         let root = parquet.root_schema_ptr();
-        let file = SerializedFileWriter::new(Vec::new(), root, Arc::new(properties))?;
+        let file = SerializedFileWriter::new(Pieces::default(), root, Arc::new(properties))?;
         let leaves = 0..parquet.num_columns();
         Ok(Self {
             row_groups: ArrowRowGroupWriterFactory::new(&file, Arc::clone(schema)),
@@ -131,9 +161,9 @@ impl Encoder {
     }
 
     /// Returns the bytes that were finished since the last call.
-    pub(in crate::write) fn take_bytes(&mut self) -> Result<Vec<u8>> {
+    pub(in crate::write) fn take_bytes(&mut self) -> Result<Vec<Bytes>> {
         self.file.flush()?;
-        Ok(std::mem::take(self.file.inner_mut()))
+        Ok(std::mem::take(self.file.inner_mut()).into_bytes())
     }
 
     /// The size of the finished part of the file.
