@@ -169,6 +169,11 @@ impl WritePlan {
         self.incoming.conform(rows)
     }
 
+    /// Whether new rows are stored with the values that are given for a column.
+    pub(super) fn stores_as_given(&self, column: &str) -> bool {
+        !self.lengths.contains(column) && !self.empty_text.contains(column)
+    }
+
     /// Returns new rows with the text that the table stores: generated values are computed from that.
     fn as_stored(&self, rows: RecordBatch) -> Result<RecordBatch> {
         match self.new_rows {

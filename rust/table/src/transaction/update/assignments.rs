@@ -117,6 +117,13 @@ impl Assignments {
         RecordBatch::try_new(Arc::clone(&self.written), columns).map_err(|error| unfit(&error))
     }
 
+    /// Whether the new version of a row has the value that the row has in a column.
+    pub(super) fn keeps(&self, column: &str) -> bool {
+        let columns = self.read.fields().iter().take(self.columns);
+        let mut columns = columns.zip(self.values.iter().zip(&self.left_out));
+        columns.any(|(field, (value, is_left_out))| field.name() == column && value.is_none() && !is_left_out)
+    }
+
     /// The columns of the table in rows that were read.
     pub(super) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let indices: Vec<usize> = (0..self.columns).collect();

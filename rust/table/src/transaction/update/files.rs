@@ -29,6 +29,8 @@ pub(super) struct Update {
     rows: TableWriter,
     /// The columns of the table in the rows that are written.
     stored: Vec<usize>,
+    /// For each column that is written, whether updated rows keep their values.
+    is_kept: Vec<bool>,
     changes: Option<[ChangeWriter; 2]>,
 }
 
@@ -66,6 +68,9 @@ impl Update {
         rows.expect_new_rows(empty_text);
         let stored = rows.completed_schema().fields().len().saturating_sub(own.len());
         let stored: Vec<usize> = (0..stored).collect();
+        let written = rows.completed_schema().fields().iter();
+        let is_kept = |name: &str| assignments.keeps(name) && rows.stores_as_given(name);
+        let is_kept = written.map(|field| is_kept(field.name())).collect();
         let has_feed = boolean(snapshot.metadata(), "delta.enableChangeDataFeed")?;
         let changes = match has_feed {
             true => {
@@ -88,6 +93,7 @@ impl Update {
             assignments,
             rows,
             stored,
+            is_kept,
             changes,
         })
     }
@@ -152,8 +158,8 @@ impl Update {
                 self.write_rows(&copies).await?;
             } else {
                 let after = self.update(&before).await?;
-                self.write_rows(&with_updated(&copies, &after, &is_updated)?)
-                    .await?;
+                let merged = with_updated(&copies, &after, &is_updated, &self.is_kept)?;
+                self.write_rows(&merged).await?;
             }
             progress.advance(batch.num_rows());
         }

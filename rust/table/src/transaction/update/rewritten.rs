@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
-use arrow_select::interleave::interleave_record_batch;
+use arrow_select::interleave::interleave;
 use deltaic_log::Snapshot;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, Result};
@@ -72,11 +72,13 @@ impl<'a> RewrittenRows<'a> {
     }
 }
 
-/// Returns the copies with the new versions of those rows that are updated.
+/// Returns the copies with the new versions of those rows that are updated. Columns that the update keeps are those of the
+/// copies.
 pub(super) fn with_updated(
     copies: &RecordBatch,
     updated: &RecordBatch,
     is_updated: &BooleanArray,
+    is_kept: &[bool],
 ) -> Result<RecordBatch> {
     let mut next = 0..updated.num_rows();
     let sources = is_updated.values().iter().enumerate();
@@ -85,5 +87,12 @@ pub(super) fn with_updated(
         false => (0, row),
     });
     let sources: Vec<(usize, usize)> = sources.collect();
-    interleave_record_batch(&[copies, updated], &sources).map_err(|error| unfit(&error))
+    let columns = copies.columns().iter().zip(updated.columns()).zip(is_kept);
+    let columns = columns.map(|((copy, new), is_kept)| match is_kept {
+        true => Ok(Arc::clone(copy)),
+        false => interleave(&[copy.as_ref(), new.as_ref()], &sources),
+    });
+    let columns = columns.collect::<std::result::Result<Vec<_>, _>>();
+    let rows = columns.and_then(|columns| RecordBatch::try_new(copies.schema(), columns));
+    rows.map_err(|error| unfit(&error))
 }

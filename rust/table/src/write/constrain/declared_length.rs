@@ -26,6 +26,10 @@ impl DeclaredLengths {
         Self(lengths.collect())
     }
 
+    pub(in crate::write) fn contains(&self, column: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == column)
+    }
+
     /// Returns the rows with the text that is stored.
     ///
     /// # Errors
