@@ -2,6 +2,7 @@
 //!
 //! Protocol: *V1 Spec*, *V2 Spec*, *Sidecar Files*.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Array, BooleanArray, RecordBatch, StructArray};
@@ -9,6 +10,8 @@ use arrow_buffer::BooleanBuffer;
 use deltaic_protocol::Result;
 use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::log_path::LOG_FOLDER;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use object_store::ObjectStoreExt;
 
 use super::add_form::AddColumns;
@@ -18,6 +21,7 @@ use super::take_actions::TakeActions;
 use crate::decode::checkpoint::SIDECARS;
 use deltaic_storage::clock::{new_id, now_ms};
 use deltaic_storage::location::TableLocation;
+use deltaic_storage::start;
 
 /// Number of buffered tombstones. They form separate row groups, which readers that need only adds skip.
 const TOMBSTONES_TOGETHER: usize = 1 << 16;
@@ -25,13 +29,18 @@ const TOMBSTONES_TOGETHER: usize = 1 << 16;
 /// Number of tombstones written at once: few, since each row also has all columns of the adds.
 const ROWS_TOGETHER: usize = 4096;
 
+/// Number of batches of adds that are converted while earlier ones are encoded.
+const CONVERTED_AHEAD: usize = 1;
+
 /// Writer of the file actions.
 pub(super) struct ActionFiles<'a> {
     location: &'a Arc<TableLocation>,
-    form: &'a AddColumns,
+    form: &'a Arc<AddColumns>,
     schemas: &'a FileSchemas,
     target: Target,
     most_held: usize,
+    /// Adds that are being converted, in order.
+    converting: VecDeque<BoxFuture<'static, Result<StructArray>>>,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
     adds: u64,
@@ -62,7 +71,7 @@ impl<'a> ActionFiles<'a> {
     /// Creates a writer that appends to a flat file.
     pub(super) fn flat(
         location: &'a Arc<TableLocation>,
-        form: &'a AddColumns,
+        form: &'a Arc<AddColumns>,
         schemas: &'a FileSchemas,
         file: ParquetOut,
     ) -> Self {
@@ -72,7 +81,7 @@ impl<'a> ActionFiles<'a> {
     /// Creates a writer of sidecars with at most `most` actions each; it buffers up to `most_held` bytes.
     pub(super) fn sidecars(
         location: &'a Arc<TableLocation>,
-        form: &'a AddColumns,
+        form: &'a Arc<AddColumns>,
         schemas: &'a FileSchemas,
         most: usize,
         most_held: usize,
@@ -87,7 +96,7 @@ impl<'a> ActionFiles<'a> {
 
     fn into_target(
         location: &'a Arc<TableLocation>,
-        form: &'a AddColumns,
+        form: &'a Arc<AddColumns>,
         schemas: &'a FileSchemas,
         target: Target,
         most_held: usize,
@@ -98,6 +107,7 @@ impl<'a> ActionFiles<'a> {
             schemas,
             target,
             most_held,
+            converting: VecDeque::new(),
             waiting: Vec::new(),
             waiting_rows: 0,
             adds: 0,
@@ -106,6 +116,7 @@ impl<'a> ActionFiles<'a> {
 
     /// Writes buffered tombstones and completes the last sidecar.
     pub(super) async fn finish(&mut self) -> Result<()> {
+        self.write_converted(0).await?;
         self.write_waiting().await?;
         if let Target::Sidecars { open, done, .. } = &mut self.target
             && let Some(last) = open.take()
@@ -145,11 +156,22 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
+    /// Writes converted adds until at most `left` batches are left.
+    async fn write_converted(&mut self, left: usize) -> Result<()> {
+        while self.converting.len() > left
+            && let Some(converted) = self.converting.pop_front()
+        {
+            self.write("add", converted.await?).await?;
+        }
+        Ok(())
+    }
+
     async fn write_waiting(&mut self) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
         self.waiting_rows = 0;
+        self.write_converted(0).await?;
         self.end_group().await?;
         for removes in std::mem::take(&mut self.waiting) {
             let mut first = 0usize;
@@ -207,8 +229,10 @@ impl TakeActions for ActionFiles<'_> {
         while first < adds.num_rows() {
             let rows = together.min(adds.num_rows() - first);
             let parsed = parsed.map(|parsed| parsed.slice(first, rows));
-            let finished = self.form.finish(&adds.slice(first, rows), parsed.as_ref())?;
-            self.write("add", finished).await?;
+            let (form, adds) = (Arc::clone(self.form), adds.slice(first, rows));
+            let converting = start(async move { form.finish(&adds, parsed.as_ref()) });
+            self.converting.push_back(converting.boxed());
+            self.write_converted(CONVERTED_AHEAD).await?;
             first += rows;
         }
         self.adds += u64::try_from(adds.num_rows()).unwrap_or(0);

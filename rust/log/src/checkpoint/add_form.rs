@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringViewArray, StructArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::{DataType as ArrowType, Field, FieldRef, Fields};
 use deltaic_protocol::Result;
@@ -120,10 +120,10 @@ impl AddColumns {
             fields.push(Arc::new(Field::new(name, column.data_type().clone(), true)));
             columns.push(column);
         };
-        let mut texts = StringArray::new_null(rows);
+        let mut texts = StringViewArray::new_null(rows);
         for (field, column) in adds.schema_ref().fields().iter().zip(adds.columns()) {
             match field.name().as_str() {
-                "stats" => texts = column.as_string_opt::<i32>().cloned().unwrap_or(texts),
+                "stats" => texts = column.as_string_view_opt().cloned().unwrap_or(texts),
                 // Always false in a checkpoint.
                 "dataChange" => push(
                     "dataChange",
@@ -145,7 +145,11 @@ impl AddColumns {
     }
 
     /// Returns the JSON text of each add's statistics: its own, else converted from the struct.
-    pub(super) fn texts(&self, texts: &StringArray, parsed: Option<&StructArray>) -> Result<StringArray> {
+    pub(super) fn texts(
+        &self,
+        texts: &StringViewArray,
+        parsed: Option<&StructArray>,
+    ) -> Result<StringViewArray> {
         let Some(parsed) = parsed.filter(|_| texts.null_count() > 0) else {
             return Ok(texts.clone());
         };
@@ -190,7 +194,7 @@ fn rows_of_width(columns: usize) -> usize {
 /// Returns `stats_parsed`: NULL for files without statistics.
 fn statistics_of(
     wanted: &StatisticsSchema,
-    texts: &StringArray,
+    texts: &StringViewArray,
     parsed: Option<&StructArray>,
 ) -> Result<StructArray> {
     let mut builder = StatisticsBuilder::with_capacity(wanted, texts.len());

@@ -21,7 +21,7 @@ pub(super) struct Attempt<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) options: &'a CheckpointOptions,
     pub(super) retention: Retention,
-    pub(super) form: AddColumns,
+    pub(super) form: Arc<AddColumns>,
     pub(super) schemas: FileSchemas,
     /// Path of its file, or of its top-level file.
     pub(super) relative: String,

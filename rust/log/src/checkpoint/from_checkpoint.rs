@@ -10,6 +10,7 @@ use arrow_schema::SchemaRef;
 use arrow_select::filter::filter;
 use deltaic_protocol::actions::columns;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use tokio::sync::mpsc;
 
 use super::columns::{add_schema, failed, remove_schema};
 use super::surviving_rows::Retention;
@@ -20,6 +21,9 @@ use crate::decode::{FileBatch, StatisticsSource};
 use crate::reconcile::{NewerKeys, Survivors};
 use deltaic_storage::start;
 
+/// Number of batches of adds that are read ahead.
+const READ_AHEAD: usize = 2;
+
 /// A row group, and its batches of adds with surviving rows, each with its position among all batches.
 struct SurvivingGroup {
     file: Arc<ActionsFile>,
@@ -27,29 +31,32 @@ struct SurvivingGroup {
     batches: Vec<(usize, Survivors)>,
 }
 
-/// Writes the surviving adds in row groups of a checkpoint. While a batch is written, the next one is read.
+/// Writes the surviving adds in row groups of a checkpoint. While batches are written, the next are read.
 pub(super) async fn write_adds(adds: &[Survivors], out: &mut impl TakeActions) -> Result<()> {
-    for surviving in groups_of(adds) {
-        let mut reading = start(SurvivingAdds::of(surviving).next());
-        loop {
-            let (rest, adds) = reading.await?;
-            let Some(adds) = adds else {
-                break;
-            };
-            reading = start(rest.next());
-            let parsed = adds
-                .column_by_name("stats_parsed")
-                .and_then(|parsed| parsed.as_struct_opt());
-            out.adds(&conformed(&adds, &add_schema())?, parsed).await?;
+    let groups = groups_of(adds);
+    let (sender, mut batches) = mpsc::channel(READ_AHEAD);
+    let reading = start(async move {
+        for group in groups {
+            let mut adds = SurvivingAdds::open(group).await?;
+            while let Some(batch) = adds.next().await? {
+                // If the consumer has stopped, it aborts this task.
+                let _ = sender.send(batch).await;
+            }
         }
+        Ok(())
+    });
+    while let Some(adds) = batches.recv().await {
+        let parsed = adds
+            .column_by_name("stats_parsed")
+            .and_then(|parsed| parsed.as_struct_opt());
+        out.adds(&conformed(&adds, &add_schema())?, parsed).await?;
     }
-    Ok(())
+    reading.await
 }
 
 /// The surviving adds of a row group that are not read yet.
 struct SurvivingAdds {
-    /// The adds of the row group; `None` before the first were read.
-    rows: Option<ActionRows>,
+    rows: ActionRows,
     group: SurvivingGroup,
     /// Index of the current batch of replay's size, and the number of its adds that were read.
     here: (usize, usize),
@@ -58,31 +65,23 @@ struct SurvivingAdds {
 }
 
 impl SurvivingAdds {
-    fn of(group: SurvivingGroup) -> Self {
-        Self {
-            rows: None,
-            group,
-            here: (0, 0),
-            met: 0,
-        }
-    }
-
-    async fn open(group: &SurvivingGroup) -> Result<ActionRows> {
+    async fn open(group: SurvivingGroup) -> Result<Self> {
         let mut paths = paths("add", &add_schema());
         if group.file.may_lack_text(group.group) {
             paths.push("add.stats_parsed".to_owned());
         }
         let rows = group.file.action_rows(group.group, "add", &paths).await?;
-        rows.ok_or_else(changed)
+        Ok(Self {
+            rows: rows.ok_or_else(changed)?,
+            group,
+            here: (0, 0),
+            met: 0,
+        })
     }
 
     /// Reads the next adds, some of which survive; `None` at the end.
-    async fn next(mut self) -> Result<(Self, Option<StructArray>)> {
-        let mut rows = match self.rows.take() {
-            Some(rows) => rows,
-            None => Self::open(&self.group).await?,
-        };
-        while let Some(batch) = rows.next().await? {
+    async fn next(&mut self) -> Result<Option<StructArray>> {
+        while let Some(batch) = self.rows.next().await? {
             if batch.ordinal != self.here.0 {
                 self.here = (batch.ordinal, 0);
             }
@@ -97,15 +96,14 @@ impl SurvivingAdds {
             }
             self.met += count;
             if let Some(kept) = batch.some(&survivors.live.slice(first, count))? {
-                self.rows = Some(rows);
-                return Ok((self, Some(kept)));
+                return Ok(Some(kept));
             }
         }
         let batches = self.group.batches.iter();
         if self.met != batches.map(|(_, files)| files.live.len()).sum::<usize>() {
             return Err(changed());
         }
-        Ok((self, None))
+        Ok(None)
     }
 }
 

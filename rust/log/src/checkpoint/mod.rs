@@ -25,6 +25,8 @@ mod take_actions;
 mod upload;
 mod whole_adds;
 
+use std::sync::Arc;
+
 use deltaic_protocol::actions::Sidecar;
 use deltaic_protocol::features::ensure_checkpointable;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind};
@@ -150,7 +152,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
         options,
         retention,
         schemas: FileSchemas::of(form.fields()),
-        form,
+        form: Arc::new(form),
         relative: match is_classic {
             true => format!("{stem}.parquet"),
             false => format!("{stem}.{}.parquet", new_id()),

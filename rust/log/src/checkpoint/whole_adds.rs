@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{RecordBatch, StringArray, StructArray};
+use arrow_array::{RecordBatch, StringViewArray, StructArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_json::WriterBuilder;
 use arrow_json::writer::LineDelimited;
@@ -90,9 +90,9 @@ impl TakeActions for Found<'_> {
     async fn adds(&mut self, adds: &RecordBatch, parsed: Option<&StructArray>) -> Result<()> {
         let texts = adds
             .column_by_name("stats")
-            .and_then(|stats| stats.as_string_opt());
-        let none = StringArray::new_null(adds.num_rows());
-        let texts: StringArray = self.form.texts(texts.unwrap_or(&none), parsed)?;
+            .and_then(|stats| stats.as_string_view_opt());
+        let none = StringViewArray::new_null(adds.num_rows());
+        let texts = self.form.texts(texts.unwrap_or(&none), parsed)?;
         for (add, stats) in values_of(adds)?.into_iter().zip(&texts) {
             let mut add: Add = serde_json::from_value(add).map_err(unread)?;
             add.stats = stats.map(str::to_owned);

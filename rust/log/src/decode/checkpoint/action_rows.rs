@@ -14,7 +14,8 @@ use futures::FutureExt;
 
 use super::allowance::Allowance;
 use super::columns::{column_of, damaged, file_actions, parquet_failed, present, selected};
-use super::parquet::{BATCH_ROWS, Batches, NO_SENSE};
+use super::parquet::{BATCH_ROWS, Batches, NO_SENSE, reader_options};
+use super::retyped::with_views;
 use crate::decode::ActionsFile;
 use deltaic_storage::fault::caught_over_bytes;
 
@@ -73,9 +74,15 @@ impl ActionsFile {
             return Ok(None);
         };
         let read = async {
+            let failed = |error| parquet_failed(error, &self.relative);
+            let viewed = Self {
+                reader: self.reader.clone(),
+                metadata: with_views(self.metadata.clone(), reader_options(), "add.stats").map_err(failed)?,
+                relative: self.relative.clone(),
+            };
             let allowance = Arc::new(Allowance::of(self.size()));
-            let batches = self.batches(group, mask, BATCH_ROWS / SHARE, allowance).await;
-            batches.map_err(|error| parquet_failed(error, &self.relative))
+            let batches = viewed.batches(group, mask, BATCH_ROWS / SHARE, allowance).await;
+            batches.map_err(failed)
         };
         let read = AssertUnwindSafe(read).catch_unwind().await;
         let batches = read

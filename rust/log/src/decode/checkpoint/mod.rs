@@ -7,10 +7,10 @@ mod action_rows;
 mod allowance;
 mod columns;
 mod fetched_group;
-mod int96;
 mod levels;
 mod one_action;
 mod parquet;
+mod retyped;
 
 use std::collections::HashSet;
 use std::sync::Arc;

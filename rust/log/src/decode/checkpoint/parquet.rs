@@ -20,8 +20,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use super::allowance::{Allowance, deduct_group};
 use super::columns::{damaged, file_actions, parquet_failed, rows_of, values_of};
 use super::fetched_group::FetchedGroup;
-use super::int96::with_microseconds;
 use super::one_action::{ensure_one_action, has_too_many, key_columns};
+use super::retyped::with_microseconds;
 use crate::decode::ActionsFile;
 use crate::decode::RowGroupPlace;
 use crate::decode::file_batch::{FileBatch, StatisticsSource};
@@ -97,7 +97,7 @@ impl ActionsFile {
             other => store_error(&other, relative),
         })?;
         // Derive the schema from Parquet only, so that every writer's file has the same Arrow types.
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let options = reader_options();
         // The Parquet reader may panic on crafted bytes; report that as damage.
         let load = async {
             let metadata = ArrowReaderMetadata::load_async(&mut reader, options.clone()).await?;
@@ -383,6 +383,11 @@ impl Batches {
             [first, ..] => Ok(Some(concat_batches(first.schema_ref(), &parts)?)),
         }
     }
+}
+
+/// The options of the Parquet reader.
+pub(super) fn reader_options() -> ArrowReaderOptions {
+    ArrowReaderOptions::new().with_skip_arrow_metadata(true)
 }
 
 pub(super) const NO_SENSE: &str = "its bytes are invalid";
