@@ -11,8 +11,12 @@ use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, ArrowWriterOption
 use parquet::file::writer::SerializedFileWriter;
 
 use super::row_group::{RowGroup, failed};
-use super::upload::{Landed, PART_BYTES, Upload};
+use super::upload::{Landed, Upload};
 use deltaic_storage::store_error;
+
+/// Size of the pieces in which bytes are passed to the upload, which collects them to parts. Small blocks are
+/// allocated again soon.
+const PIECE_BYTES: usize = 512 << 10;
 
 /// A file whose row groups are encoded elsewhere.
 pub(super) struct FileOut {
@@ -80,7 +84,7 @@ impl FileOut {
     }
 }
 
-/// The bytes of a file that were written and not sent yet, in pieces of the size of a part.
+/// The bytes of a file that were written and not sent yet, in pieces of one size.
 #[derive(Clone, Debug, Default)]
 struct Sink(Arc<Mutex<Pieces>>);
 
@@ -99,12 +103,12 @@ impl Sink {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let mut pieces = self.pieces();
-        let taken = bytes.len().min(PART_BYTES - pieces.last.len());
+        let taken = bytes.len().min(PIECE_BYTES - pieces.last.len());
         pieces
             .last
             .extend_from_slice(bytes.get(..taken).unwrap_or_default());
-        if pieces.last.len() == PART_BYTES {
-            let next = Vec::with_capacity(PART_BYTES);
+        if pieces.last.len() == PIECE_BYTES {
+            let next = Vec::with_capacity(PIECE_BYTES);
             let full = std::mem::replace(&mut pieces.last, next);
             pieces.complete.push(full);
         }

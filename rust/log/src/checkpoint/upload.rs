@@ -16,7 +16,7 @@ use deltaic_storage::location::Sent;
 use deltaic_storage::new_file::{exists, put_if_absent};
 
 /// Size of a part in bytes: the smallest that stores accept.
-pub(super) const PART_BYTES: usize = 5 << 20;
+const PART_BYTES: usize = 5 << 20;
 
 /// Maximum number of parts sent concurrently.
 const PARTS_IN_FLIGHT: usize = 4;
