@@ -9,12 +9,12 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::arrow_writer::{ArrowRowGroupWriterFactory, ArrowWriterOptions};
-use parquet::basic::Compression;
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use super::file_out::FileOut;
-use super::row_group::{RowGroup, failed};
+use super::row_group::{OWN_TASK, RowGroup, failed};
 use super::upload::{Landed, Upload};
 use deltaic_storage::location::TableLocation;
 use deltaic_storage::start;
@@ -64,8 +64,12 @@ impl ParquetOut {
             .set_data_page_size_limit(PAGE_BYTES)
             // Most columns have no dictionary, see `repeats`.
             .set_dictionary_enabled(false)
-            // Every reader supports Snappy, and it is fast.
             .set_compression(Compression::SNAPPY)
+            // JSON repeats names: at level 1, Zstandard takes as long as Snappy and half the bytes.
+            .set_column_compression(
+                ColumnPath::new(OWN_TASK.split('.').map(str::to_owned).collect()),
+                Compression::ZSTD(ZstdLevel::default()),
+            )
             // Statistics of a row group show whether it contains a kind of action; readers do not use page
             // statistics.
             .set_statistics_enabled(EnabledStatistics::Chunk)

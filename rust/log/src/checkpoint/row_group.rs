@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::SchemaDescriptor;
 
 /// Path of the column that has a task of its own.
-const OWN_TASK: &str = "add.stats";
+pub(super) const OWN_TASK: &str = "add.stats";
 
 /// The columns that one task encodes, by their positions in the file.
 type Columns = Vec<(usize, ArrowColumnWriter)>;

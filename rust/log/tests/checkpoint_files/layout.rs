@@ -12,6 +12,7 @@ use deltaic_storage::store_error;
 use deltaic_testkit::checkpoint_reader::actions_of;
 use deltaic_testkit::table_builder::{TableBuilder, remove};
 use object_store::ObjectStoreExt;
+use parquet::basic::Compression;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::{Value, json};
 
@@ -106,6 +107,54 @@ async fn only_columns_with_repeated_values_have_dictionaries() -> Result<()> {
         ("add.partitionValues.key_value.key", true),
     ] {
         assert_eq!(has_dictionary(path), Some(expected), "{path}");
+    }
+    Ok(())
+}
+
+/// Statistics as JSON may be absent, short, or longer than a page; they are compressed with Zstandard.
+#[tokio::test]
+async fn statistics_of_any_length_are_preserved() -> Result<()> {
+    for properties in [json!({}), json!({"delta.checkpoint.writeStatsAsStruct": "false"})] {
+        let mut files = named(3_000);
+        let mut expected = Vec::new();
+        for (number, file) in files.iter_mut().enumerate() {
+            let padding = "é".repeat(if number % 500 == 499 { 100_000 } else { number % 90 });
+            let text = json!({"numRecords": number, "padding": padding}).to_string();
+            let has_text = number % 7 != 0 && !(1_000..1_200).contains(&number);
+            let stats = if has_text {
+                Value::String(text)
+            } else {
+                Value::Null
+            };
+            file["add"]["stats"] = stats.clone();
+            expected.push((format!("f{number}"), stats));
+        }
+        let table = TableBuilder::of(&[first(one_column(), &[], properties, &[]), files]).await?;
+        let written = write_checkpoint(&table.open().await?, &CheckpointOptions::default()).await?;
+        let adds = actions(&table, &written, "add").await?;
+        let found = adds.iter().map(|add| {
+            let path = add["path"].as_str().unwrap_or_default();
+            (path.to_owned(), add["stats"].clone())
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+        let bytes = table.read(&written.path).await?;
+        let reader = SerializedFileReader::new(bytes).map_err(|error| Error::internal(error.to_string()))?;
+        let (mut rows, mut nulls, mut present) = (0, 0, 0);
+        for group in reader.metadata().row_groups() {
+            let mut columns = group.columns().iter();
+            let column = columns.find(|column| column.column_path().string() == "add.stats");
+            let column = column.expect("statistics as JSON");
+            assert!(matches!(column.compression(), Compression::ZSTD(_)));
+            rows += group.num_rows();
+            present += column.num_values();
+            nulls += column
+                .statistics()
+                .and_then(|found| found.null_count_opt())
+                .unwrap_or(0);
+        }
+        let without = expected.iter().filter(|(_, stats)| stats.is_null()).count() as u64;
+        // The protocol and the metadata have rows too.
+        assert_eq!((rows, present, nulls), (3_002, 3_002, without + 2));
     }
     Ok(())
 }
