@@ -16,7 +16,7 @@ from .verbs import Append, Delete, Outcome, Overwrite, Update
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
     from .definitions import Definition
 
@@ -67,7 +67,7 @@ def run(spark: SparkSession, root: Path, verb: SparkVerb, schema: pa.Schema) -> 
             if verb.added is not None:
                 writer = frame.write.format("delta").mode("append").option("mergeSchema", True)
                 writer.save(str(root))
-                return _newest(root, before)
+                return newest(root, before)
             frame.createOrReplaceTempView("new_rows")
             columns = ", ".join(map(quoted, verb.columns))
             spark.sql(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM new_rows")  # noqa: S608
@@ -87,10 +87,10 @@ def run(spark: SparkSession, root: Path, verb: SparkVerb, schema: pa.Schema) -> 
         case Update():
             values = ", ".join(f"{quoted(column)} = {value}" for column, value in verb.values.items())
             spark.sql(f"UPDATE {name} SET {values} {_where(verb)}").collect()  # noqa: S608
-    return _newest(root, before)
+    return newest(root, before)
 
 
-def _newest(root: Path, before: int) -> Outcome:
+def newest(root: Path, before: int) -> Outcome:
     """Returns the outcome of a verb on a table that was at the version `before`."""
     [newest] = deltaic.Table(root).history(limit=1)
     return Outcome(None if newest.version == before else newest.version, dict(newest.metrics or {}))
@@ -128,11 +128,15 @@ def _frame(spark: SparkSession, root: Path, rows: pa.Table, *, replaces: bool = 
     by_name = {field.name: field for field in from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)}
     if not replaces:
         by_name |= {field.name: field for field in schema.fields}
+    return frame_of(spark, rows, [by_name[name] for name in rows.column_names])
+
+
+def frame_of(spark: SparkSession, rows: pa.Table, fields: list[StructField]) -> DataFrame:
+    """Returns rows as a frame of one partition with the given columns, in which everything may be NULL."""
     # PySpark cannot localize the times of slices of lists.
     copied = rows.take(pa.array(range(rows.num_rows), pa.int64()))
-    frame = spark.createDataFrame(copied, _nullable([by_name[name] for name in rows.column_names]))
     # Tasks generate identity values separately; one task numbers the rows in their order.
-    return frame.coalesce(1)
+    return spark.createDataFrame(copied, _nullable(fields)).coalesce(1)
 
 
 def _nullable(fields: list[Any]) -> StructType:

@@ -68,8 +68,10 @@ class Conditions:
             return _bool(f"NOT ({left})", lambda row: _not(left.of(row)))
         right = self.condition(depth - 1)
         if word == "and":
-            return _bool(f"({left} AND {right})", lambda row: _and(left.of(row), right.of(row)))
-        return _bool(f"({left} OR {right})", lambda row: _not(_and(_not(left.of(row)), _not(right.of(row)))))
+            return _bool(f"({left} AND {right})", lambda row: conjunction(left.of(row), right.of(row)))
+        return _bool(
+            f"({left} OR {right})", lambda row: _not(conjunction(_not(left.of(row)), _not(right.of(row))))
+        )
 
     def _leaf(self) -> Expression:
         if not self.leaves:
@@ -97,7 +99,7 @@ class Conditions:
         value = self._value(column)
         op = self.chance.choice(["=", "=", "<>", "<", "<=", ">", ">=", "<=>"])
         sql = f"{column} {op} {literal(value, column.kind)}"
-        return _bool(sql, lambda row: _compared(op, column.of(row), value, column.kind))
+        return _bool(sql, lambda row: compared(op, column.of(row), value, column.kind))
 
     def _null(self) -> Expression:
         field = self.chance.choice(list(self.schema))
@@ -126,8 +128,8 @@ class Conditions:
         sql = f"{column} BETWEEN {literal(low, kind)} AND {literal(high, kind)}"
         return _bool(
             sql,
-            lambda row: _and(
-                _compared(">=", column.of(row), low, kind), _compared("<=", column.of(row), high, kind)
+            lambda row: conjunction(
+                compared(">=", column.of(row), low, kind), compared("<=", column.of(row), high, kind)
             ),
         )
 
@@ -147,9 +149,7 @@ class Conditions:
         left = self.chance.choice(self.leaves)
         right = self.chance.choice([leaf for leaf in self.leaves if leaf.kind == left.kind])
         op = self.chance.choice([*COMPARISONS, "<=>"])
-        return _bool(
-            f"{left} {op} {right}", lambda row: _compared(op, left.of(row), right.of(row), left.kind)
-        )
+        return _bool(f"{left} {op} {right}", lambda row: compared(op, left.of(row), right.of(row), left.kind))
 
 
 class Values:
@@ -188,20 +188,21 @@ class Values:
         if pa.types.is_floating(kind):
             sql = f"{column} {op} {number}.5D"
             sql = f"CAST({sql} AS FLOAT)" if kind == pa.float32() else sql
-            return Expression(sql, kind, lambda row: _float(op, row[field.name], number + 0.5, kind))
+            return Expression(sql, kind, lambda row: floating(op, row[field.name], number + 0.5, kind))
         return Expression(
-            f"{column} {op} {number}", kind, lambda row: _exact(op, row[field.name], number, kind)
+            f"{column} {op} {number}", kind, lambda row: exact(op, row[field.name], number, kind)
         )
 
 
-def _float(op: str, value: float | None, number: float, kind: pa.DataType) -> float | None:
+def floating(op: str, value: float | None, number: float, kind: pa.DataType) -> float | None:
+    """Returns the result of a float or double and a double, as the column's type."""
     if value is None:
         return None
     found = {"+": value + number, "-": value - number, "*": value * number}[op]
     return single(found) if kind == pa.float32() else found
 
 
-def _exact(op: str, value: Any, number: int, kind: pa.DataType) -> Any:
+def exact(op: str, value: Any, number: int, kind: pa.DataType) -> Any:
     """Returns the result of integers or decimals, computed in Spark's type and assigned to the column's."""
     if value is None:
         return None
@@ -221,7 +222,8 @@ def _bool(sql: str, of: Callable[[Row], bool | None]) -> Expression:
     return Expression(sql, pa.bool_(), of)
 
 
-def _compared(op: str, left: Any, right: Any, kind: pa.DataType) -> bool | None:
+def compared(op: str, left: Any, right: Any, kind: pa.DataType) -> bool | None:
+    """Returns the result of a comparison; None for NULL."""
     left, right = key_of(left, kind), key_of(right, kind)
     if op == "<=>":
         return left == right
@@ -232,7 +234,8 @@ def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _and(left: bool | None, right: bool | None) -> bool | None:
+def conjunction(left: bool | None, right: bool | None) -> bool | None:
+    """Returns the result of AND in three-valued logic."""
     if left is False or right is False:
         return False
     return None if left is None or right is None else True

@@ -67,7 +67,8 @@ class Model:
     def _effect(self, verb: RowVerb, marks: Marks) -> Effect:
         match verb:
             case Append():
-                rows = self._new(self._completed(verb, marks), empty_is_null=verb.empty_is_null)
+                completed = self.completed(verb.rows, verb.columns, marks)
+                rows = self.accepted(completed, empty_is_null=verb.empty_is_null)
                 if verb.raises_at_end:
                     raise Refused("the source raises")
                 return Effect([*self.known, *map(Known, rows)], inserts=rows)
@@ -80,24 +81,25 @@ class Model:
             case Together():
                 return self._together(verb, marks)
 
-    def _completed(self, verb: Append | Overwrite, marks: Marks) -> list[Row]:
-        """Returns the new rows with the values of columns that the data lacks."""
+    def completed(self, rows: list[Row], columns: list[str], marks: Marks) -> list[Row]:
+        """Returns new rows with the values of the columns that they lack; raises `Refused`."""
         defaults, identities = self.definition.defaults, self.definition.identities
         for name, identity in identities.items():
-            if identity.always and name in verb.columns:
+            if identity.always and name in columns:
                 raise Refused(f"values of {name} are always generated")
-        missing = [name for name in self.definition.schema.names if name not in verb.columns]
+        missing = [name for name in self.definition.schema.names if name not in columns]
         filled = {name: defaults[name][1] if name in defaults else None for name in missing}
-        rows = [{**row, **filled} for row in verb.rows]
+        rows = [{**row, **filled} for row in rows]
         try:
-            rows = Identities(identities, marks).complete(rows, verb.columns)
+            rows = Identities(identities, marks).complete(rows, columns)
         except Overflow as error:
             raise Refused(f"overflow: {error}") from error
         if any(name in missing for name in self.definition.generated):
             rows = [self.definition.computed(row) for row in rows]
         return rows
 
-    def _new(self, rows: Iterable[Row], *, empty_is_null: bool = False) -> list[Row]:
+    def accepted(self, rows: Iterable[Row], *, empty_is_null: bool = False) -> list[Row]:
+        """Returns new rows as they are stored; raises `Refused`."""
         stored = [self.definition.stored(row) for row in rows]
         if empty_is_null:
             by = self.definition.partition_by
@@ -114,7 +116,7 @@ class Model:
         return Effect(after, deletes=deleted)
 
     def _overwrite(self, verb: Overwrite, marks: Marks) -> Effect:
-        rows = self._new(self._completed(verb, marks))
+        rows = self.accepted(self.completed(verb.rows, verb.columns, marks))
         if verb.where is not None:
             for row in rows:
                 if not verb.where.holds(row):
@@ -153,7 +155,7 @@ class Model:
             before.append(known.row)
             updated.append(row)
             after.append(Known(row, known.row_id))
-        self._new(updated)
+        self.accepted(updated)
         return Effect(after, preimages=before, postimages=updated)
 
     def _together(self, verb: Together, marks: Marks) -> Effect:
