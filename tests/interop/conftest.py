@@ -18,6 +18,8 @@ TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
 
 OF_DELTA_SPARK = [
+    "test_merge_rules.py",
+    "test_merges.py",
     "test_programs.py",
     "test_delta_spark.py",
     "test_delta_spark_streams.py",
