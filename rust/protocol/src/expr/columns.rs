@@ -14,15 +14,25 @@ impl Predicate {
     /// ```
     #[must_use]
     pub fn columns(&self) -> Vec<Vec<&str>> {
+        let columns = self.root.columns().into_iter();
+        columns
+            .map(|names| names.iter().map(String::as_str).collect())
+            .collect()
+    }
+}
+
+impl Expr {
+    /// The columns as spelled, including duplicates.
+    pub(super) fn columns(&self) -> Vec<&[String]> {
         let mut found = Vec::new();
-        collect(&self.root, &mut found);
+        collect(self, &mut found);
         found
     }
 }
 
-fn collect<'a>(expr: &'a Expr, found: &mut Vec<Vec<&'a str>>) {
-    if let ExprKind::Column(parts) = &expr.kind {
-        found.push(parts.iter().map(String::as_str).collect());
+fn collect<'a>(expr: &'a Expr, found: &mut Vec<&'a [String]>) {
+    if let ExprKind::Column(names) = &expr.kind {
+        found.push(names);
     }
     expr.kind
         .parts()

@@ -27,6 +27,7 @@ mod predicate;
 #[cfg(test)]
 mod reference;
 mod scalar;
+mod sides;
 mod span;
 mod texts;
 mod time;
@@ -35,12 +36,14 @@ mod value_expr;
 mod values;
 mod zones;
 
+pub use bind::{JoinCondition, JoinKey};
 pub use bound::{BoundPredicate, Comparison, ComputedPart, Operand};
 pub use evaluate::evaluate;
 pub use like::LikePattern;
 pub use parse::parse_predicate;
 pub use predicate::Predicate;
 pub use scalar::Scalar;
+pub use sides::{SOURCE, Side, Sides, TARGET};
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
 pub use value_expr::{BoundValue, ValueExpr};
 pub use values::ValueSet;

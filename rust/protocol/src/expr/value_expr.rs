@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
+use super::coercion::wider;
 use super::compute::{Computed, Node, operand_name};
 use super::function::Function;
 use super::integers::is_integral;
@@ -59,6 +60,32 @@ impl BoundValue {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether the value is that of a column or nested field.
+    #[must_use]
+    pub fn is_column(&self) -> bool {
+        matches!(self.computed.node, Node::Column(_))
+    }
+
+    /// The names of the column or nested field whose value this is, cast to a wider number or not.
+    #[must_use]
+    pub fn widened_column(&self) -> Option<&[String]> {
+        match &self.computed.node {
+            Node::Column(path) => Some(path),
+            Node::Cast {
+                inner,
+                or_null: false,
+            } => match (&inner.node, &inner.data_type, self.data_type()) {
+                (Node::Column(path), DataType::Primitive(from), DataType::Primitive(to))
+                    if is_integral(*from) && is_integral(*to) && wider(*from, *to) == Some(*to) =>
+                {
+                    Some(path)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Calls `visit` with each reference to a column or nested field.
@@ -120,7 +147,8 @@ fn assigned(computed: Computed, column: &str, to: &DataType, text: &str) -> Resu
         (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields) => {
             return of_fields(computed, column, fields, text);
         }
-        (from, to) if alike(from, to) => return Ok(with(computed.node)),
+        // Whether parts may be NULL is checked when rows are written.
+        (from, to) if alike(from, to) => return Ok(computed),
         _ => "use a value of the column's own type".to_owned(),
     };
     let what = format!(

@@ -20,11 +20,13 @@ impl ValueExpr {
     /// `InvalidPredicate` for an unknown column or for operands that cannot be combined; `UnsupportedExpression`; both with
     /// the position.
     pub fn bind(&self, schema: &StructType) -> Result<BoundValue> {
-        let text = &self.0.text;
-        let binder = Binder::new(schema, Source(text));
+        self.bind_by(&Binder::new(schema, Source(&self.0.text)))
+    }
+
+    pub(super) fn bind_by(&self, binder: &Binder<'_>) -> Result<BoundValue> {
         let value = binder.value(&self.0.root)?;
         Ok(BoundValue {
-            text: text.clone(),
+            text: self.0.text.clone(),
             computed: binder.typed(self.0.root.at, value)?,
         })
     }

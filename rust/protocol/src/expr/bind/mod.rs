@@ -6,6 +6,7 @@ mod calls;
 mod comparisons;
 mod computed;
 mod constants;
+mod join;
 mod lists;
 mod names;
 #[cfg(test)]
@@ -20,9 +21,11 @@ use super::failure::Failure;
 use super::known::Known;
 use super::predicate::{Expr, ExprKind, Interval};
 use super::span::{Source, Span};
-use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar};
+use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar, Sides};
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, Result};
+
+pub use join::{JoinCondition, JoinKey};
 
 impl Predicate {
     /// Resolves names and types against a schema.
@@ -37,6 +40,8 @@ impl Predicate {
 
 struct Binder<'a> {
     schema: &'a StructType,
+    /// The sides that names refer to, if the schema has a column for each side of a merge.
+    sides: Option<&'a Sides>,
     source: Source<'a>,
     /// The computed values that the condition that is being bound tests, and their names.
     operands: RefCell<Vec<(String, Computed)>>,
@@ -86,10 +91,19 @@ impl<'a> Binder<'a> {
     fn new(schema: &'a StructType, source: Source<'a>) -> Self {
         Self {
             schema,
+            sides: None,
             source,
             operands: RefCell::default(),
             operand_count: Cell::default(),
             in_branch: Cell::default(),
+        }
+    }
+
+    /// Binds names of the columns of two sides.
+    fn of_sides(sides: &'a Sides, source: Source<'a>) -> Self {
+        Self {
+            sides: Some(sides),
+            ..Self::new(sides.joined(), source)
         }
     }
 }

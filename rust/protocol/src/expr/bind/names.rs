@@ -27,7 +27,7 @@ impl Binder<'_> {
         match names.as_slice() {
             [name]
                 if column.data_type == DataType::Primitive(PrimitiveType::String)
-                    && self.schema.field_ignoring_case(name).is_none() =>
+                    && !self.has_column(name) =>
             {
                 let hint = format!("text needs quotes: '{name}'");
                 let unknown = self
@@ -39,8 +39,25 @@ impl Binder<'_> {
         }
     }
 
+    fn has_column(&self, name: &str) -> bool {
+        match self.sides {
+            Some(sides) => sides.has(name),
+            None => self.schema.field_ignoring_case(name).is_some(),
+        }
+    }
+
     /// A column, a nested field, or the value of a key of a map.
     pub(super) fn reference(&self, at: Span, names: &[String]) -> Result<Value> {
+        let Some(sides) = self.sides else {
+            return self.reference_in_schema(at, names);
+        };
+        match sides.qualified(names) {
+            Ok(names) => self.reference_in_schema(at, &names),
+            Err((what, hint)) => self.source.invalid(at, what, &hint),
+        }
+    }
+
+    fn reference_in_schema(&self, at: Span, names: &[String]) -> Result<Value> {
         let (column, rest) = self.resolve(at, names)?;
         if rest.is_empty() {
             return Ok(Value::Column(column));
