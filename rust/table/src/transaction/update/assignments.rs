@@ -22,12 +22,12 @@ pub struct Assignment {
 }
 
 /// The assignments of an update, bound to a table.
-pub(super) struct Assignments {
+pub(in crate::transaction) struct Assignments {
     /// The columns of the rows that are read: those of the table, then the row ids if rows have them, under their names in
     /// files.
-    pub(super) read: SchemaRef,
+    pub(in crate::transaction) read: SchemaRef,
     /// The rows with new values: without the generated columns that are not set, which the writer computes.
-    pub(super) written: SchemaRef,
+    pub(in crate::transaction) written: SchemaRef,
     /// For each column that is read, whether it is left out.
     left_out: Vec<bool>,
     /// For each written column, the expression of its new value.
@@ -36,41 +36,66 @@ pub(super) struct Assignments {
     columns: usize,
 }
 
+/// Binds the new values of columns: for each column of the table, its value if it is set.
+///
+/// # Errors
+///
+/// `ValueError` for an unknown column; `SchemaMismatch` for an identity column or a value of another type; those of `bind`.
+pub(in crate::transaction) fn bound_to_columns(
+    table: &StructType,
+    assignments: &[Assignment],
+    bind: impl Fn(&ValueExpr) -> Result<BoundValue>,
+) -> Result<Vec<Option<BoundValue>>> {
+    let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
+    for Assignment { column, value } in assignments {
+        let index = table.fields.iter().position(|field| field.name == *column);
+        let index = index.or_else(|| {
+            let same = |field: &StructField| field.name.to_lowercase() == column.to_lowercase();
+            table.fields.iter().position(same)
+        });
+        let slot = index.and_then(|index| values.get_mut(index));
+        let slot = slot.ok_or_else(|| unknown(table, column))?;
+        if slot.is_some() {
+            return Err(invalid(column, format!("the column {column:?} is set twice")));
+        }
+        let located = |error: Error| error.with("column_to_set", column.as_str());
+        let field = index.and_then(|index| table.fields.get(index));
+        let field = field.ok_or_else(|| unknown(table, column))?;
+        let bound = bind(value).map_err(located)?;
+        *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
+    }
+    Ok(values)
+}
+
+/// Verifies that no identity column is set: its values are generated.
+pub(in crate::transaction) fn ensure_no_identity(
+    table: &StructType,
+    values: &[Option<BoundValue>],
+) -> Result<()> {
+    for (field, value) in table.fields.iter().zip(values) {
+        if value.is_some() && field.identity()?.is_some() {
+            let what = format!(
+                "the identity column {} cannot be updated: its values are generated",
+                field.name
+            );
+            return Err(Error::new(ErrorKind::SchemaMismatch, what)
+                .with("field", field.name.as_str())
+                .hint("leave the column out of the values to set"));
+        }
+    }
+    Ok(())
+}
+
 impl Assignments {
-    pub(super) fn try_new(
+    /// Prepares new values, which are bound to the rows that are read, or to rows beside these.
+    pub(in crate::transaction) fn try_new(
         snapshot: &Snapshot,
-        assignments: &[Assignment],
+        values: Vec<Option<BoundValue>>,
         scan: &StructType,
         own: &[StructField],
     ) -> Result<Self> {
         let table = snapshot.schema();
-        let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
-        for Assignment { column, value } in assignments {
-            let index = table.fields.iter().position(|field| field.name == *column);
-            let index = index.or_else(|| {
-                let same = |field: &StructField| field.name.to_lowercase() == column.to_lowercase();
-                table.fields.iter().position(same)
-            });
-            let slot = index.and_then(|index| values.get_mut(index));
-            let slot = slot.ok_or_else(|| unknown(table, column))?;
-            if slot.is_some() {
-                return Err(invalid(column, format!("the column {column:?} is set twice")));
-            }
-            let located = |error: Error| error.with("column_to_set", column.as_str());
-            let field = index.and_then(|index| table.fields.get(index));
-            let field = field.ok_or_else(|| unknown(table, column))?;
-            if field.identity()?.is_some() {
-                let what = format!(
-                    "the identity column {} cannot be updated: its values are generated",
-                    field.name
-                );
-                return Err(Error::new(ErrorKind::SchemaMismatch, what)
-                    .with("field", field.name.as_str())
-                    .hint("leave the column out of the values to set"));
-            }
-            let bound = value.bind(table).map_err(located)?;
-            *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
-        }
+        ensure_no_identity(table, &values)?;
         let arrow = scan.to_arrow()?;
         let generated = generated_names(snapshot.configuration(), table)?;
         let mut fields: Vec<Arc<Field>> = Vec::with_capacity(arrow.fields().len());
@@ -101,15 +126,20 @@ impl Assignments {
         })
     }
 
-    /// Returns the rows with their new values; their row commit versions are NULL: readers derive the commit's.
-    pub(super) fn apply(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+    /// Returns the rows with their new values, which are computed from `over`; their row commit versions are NULL: readers
+    /// derive the commit's.
+    pub(in crate::transaction) fn apply(
+        &self,
+        rows: &RecordBatch,
+        over: &RecordBatch,
+    ) -> Result<RecordBatch> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.written.fields().len());
         for (index, column) in rows.columns().iter().enumerate() {
             if self.left_out.get(index) == Some(&true) {
                 continue;
             }
             columns.push(match self.values.get(index).and_then(Option::as_ref) {
-                Some(value) => value.evaluate(rows)?,
+                Some(value) => value.evaluate(over)?,
                 None if index == self.columns + 1 => new_null_array(column.data_type(), rows.num_rows()),
                 None => Arc::clone(column),
             });
@@ -125,18 +155,18 @@ impl Assignments {
     }
 
     /// The columns of the table in rows that were read.
-    pub(super) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+    pub(in crate::transaction) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let indices: Vec<usize> = (0..self.columns).collect();
         rows.project(&indices).map_err(|error| unfit(&error))
     }
 
-    pub(super) fn table_schema(&self) -> Schema {
+    pub(in crate::transaction) fn table_schema(&self) -> Schema {
         let columns = self.read.fields().iter().take(self.columns);
         Schema::new(columns.cloned().collect::<Vec<_>>())
     }
 }
 
-pub(super) fn unfit(error: &ArrowError) -> Error {
+pub(in crate::transaction) fn unfit(error: &ArrowError) -> Error {
     Error::internal(format!("updated rows do not fit their columns: {error}"))
 }
 
@@ -144,7 +174,7 @@ fn unknown(table: &StructType, column: &str) -> Error {
     let error = invalid(column, format!("there is no column {column:?} to set"));
     match nearest(column, table.names()) {
         Some(near) => error.hint(format!("did you mean {near}?")),
-        None => error.hint("set top-level columns by name; a struct is set as a whole"),
+        None => error.hint("set columns by name, or fields of structs as column.field"),
     }
 }
 

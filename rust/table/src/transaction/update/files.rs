@@ -11,7 +11,8 @@ use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
 use deltaic_storage::memory_budget::MemoryBudget;
 use futures::TryStreamExt;
 
-use super::assignments::{Assignment, Assignments, unfit};
+use super::assignments::{Assignment, Assignments, bound_to_columns, unfit};
+use super::fields::to_columns;
 use super::rewritten::{RewrittenRows, with_updated};
 use crate::scan::{Scan, ScanOptions};
 use crate::transaction::TableTransaction;
@@ -63,7 +64,11 @@ impl Update {
             ..ScanOptions::default()
         };
         let scan = Scan::try_new(snapshot.clone(), options.clone())?;
-        let assignments = Assignments::try_new(snapshot, assignments, scan.schema(), &own)?;
+        let assignments = to_columns(snapshot.schema(), assignments, None)?;
+        let values = bound_to_columns(snapshot.schema(), &assignments, |value| {
+            value.bind(snapshot.schema())
+        })?;
+        let assignments = Assignments::try_new(snapshot, values, scan.schema(), &own)?;
         let mut rows = TableWriter::of_contents(snapshot, table, &assignments.written, contents)?;
         rows.expect_new_rows(empty_text);
         let stored = rows.completed_schema().fields().len().saturating_sub(own.len());
@@ -168,7 +173,7 @@ impl Update {
 
     /// Returns the new versions of rows as they are written, and records the changes.
     async fn update(&mut self, before: &RecordBatch) -> Result<RecordBatch> {
-        let after = self.assignments.apply(before)?;
+        let after = self.assignments.apply(before, before)?;
         let after = self.rows.completed(&after)?;
         if let Some([preimages, postimages]) = &mut self.changes {
             preimages.write(&self.assignments.of_table(before)?).await?;

@@ -7,10 +7,13 @@
 //! Protocol: *Add File and Remove File*, *Add CDC File*, *Row Tracking*.
 
 mod assignments;
+mod fields;
 mod files;
 mod rewritten;
 
 pub use assignments::Assignment;
+pub(super) use assignments::{Assignments, bound_to_columns, ensure_no_identity, unfit};
+pub(super) use fields::to_columns;
 
 use deltaic_log::progress::Stage;
 use deltaic_log::transaction::OperationDetails;
