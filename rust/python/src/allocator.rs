@@ -11,13 +11,13 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// `mi_option_arena_purge_mult` of mimalloc 2, which the binding does not name.
 const ARENA_PURGE_FACTOR: mi_option_t = 24;
 
-/// Returns unused memory to the kernel after 10 ms, as for small blocks, and not after 100 ms: a write that allocates a row
-/// group after another would hold several times what it needs.
+/// Returns unused memory to the kernel after 20 ms, and not after 100 ms: a write that allocates a row group after another
+/// would hold several times what it needs. Less time would cost page faults where a batch is read after another.
 #[expect(
     unsafe_code,
     reason = "a function of the allocator's C interface, without pointers"
 )]
 pub(crate) fn return_memory_soon() {
     // SAFETY: sets a number in the allocator's table of options, and ignores options that it does not have.
-    unsafe { mi_option_set(ARENA_PURGE_FACTOR, 1) }
+    unsafe { mi_option_set(ARENA_PURGE_FACTOR, 2) }
 }
