@@ -39,6 +39,7 @@ SEED ?= 0
 OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
 # Programs of verbs, compared with a model of plain rows.
 PROGRAMS ?= 20000
+MERGES ?= 2000
 INTEROP_PROGRAMS ?= 150
 # Mutants: which part of them to test; 0/4 is the first of four.
 SHARD ?= 0/1
@@ -146,8 +147,8 @@ machine: need-cargo ## compare a table with a model of plain maps: STEPS=1000000
 		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
 
 .PHONY: programs
-programs: develop ## compare tables with a model of plain rows after each verb of PROGRAMS=20000 random programs
-	@PROGRAMS=$(PROGRAMS) $(BIN)/python -m pytest -q -n 2 tests/programs
+programs: develop ## compare tables with a model of plain rows after each verb of PROGRAMS=20000 random programs and MERGES=2000 merges
+	@PROGRAMS=$(PROGRAMS) MERGES=$(MERGES) $(BIN)/python -m pytest -q -n 2 tests/programs
 
 .PHONY: mutants
 mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in one place at a time: does a test fail? (SHARD=0/1)

@@ -47,6 +47,7 @@ from deltaic.exceptions import (
     VersionNotFound,
 )
 from deltaic.log_maintenance import Checkpoint, CleanUp, LogCompaction
+from deltaic.merge import Merge
 from deltaic.predicates import Expression, col
 from deltaic.probe import probe_store
 from deltaic.scan import Scan, ScanTask
@@ -83,6 +84,7 @@ __all__ = [
     "InternalError",
     "InvalidPredicate",
     "LogCompaction",
+    "Merge",
     "Metadata",
     "MetadataChanged",
     "PathEscape",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["DryRun", "dry_run_from_rust"]
 
 # What happens to the rows that an operation finds, and to the new ones.
-_VERBS = {"DELETE": "delete", "UPDATE": "update", "OVERWRITE": "replace"}
+_VERBS = {"DELETE": "delete", "UPDATE": "update", "OVERWRITE": "replace", "MERGE": "update or delete"}
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class DryRun:
     """
 
     operation: str
-    """``"APPEND"``, ``"OVERWRITE"``, ``"DELETE"``, ``"UPDATE"``, ``"TRANSACTION"``, or ``"CREATE"`` for the
-    rows of a new table."""
+    """``"APPEND"``, ``"OVERWRITE"``, ``"DELETE"``, ``"UPDATE"``, ``"MERGE"``, ``"TRANSACTION"``, or
+    ``"CREATE"`` for the rows of a new table."""
 
     version: int | None
     """The version that was read; None if there is no table."""

@@ -16,6 +16,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
+from deltaic.merge import Merge, MergeCondition
 from deltaic.pandas_index import with_index
 from deltaic.snapshot import Snapshot
 
@@ -394,6 +395,55 @@ class TableRows(Handle):
             return dry_run_from_rust("UPDATE", known.version, known.preview_change(predicate=predicate))
         commit = self._rust.update(known, values=values, predicate=predicate, options=given)
         return announced_commit(commit, stacklevel=3)
+
+    def merge(
+        self,
+        source: ArrowStreamExportable | ArrowArrayExportable,
+        on: MergeCondition,
+        *,
+        target_alias: str = "target",
+        source_alias: str = "source",
+    ) -> Merge:
+        """Starts a merge: rows that match rows of a source are updated or deleted, others are inserted.
+
+        The clauses are added to the result, which `Merge.execute` runs in one commit. The rows of the source
+        are held in memory.
+
+        Args:
+            source: The rows, as for `append`.
+            on: The condition on which two rows match, with columns as ``alias.column``. Equalities between
+                both sides make it fast: files without their keys are not read.
+            target_alias: The name of the table in expressions.
+            source_alias: The name of the source in expressions.
+
+        Returns:
+            The merge, without clauses.
+
+        >>> import deltaic, pyarrow
+        >>> stock = pyarrow.table({"item": ["pen", "ink"], "count": [5, 2]})
+        >>> table = deltaic.Table.create("stock", stock.schema)
+        >>> commit = table.append(stock)
+        >>> news = pyarrow.table({"item": ["ink", "cap"], "count": [9, 1]})
+        >>> merge = table.merge(news, on="target.item = source.item")
+        >>> commit = merge.when_matched_update_all().when_not_matched_insert_all().execute()
+        >>> commit.operation, commit.metrics["numTargetRowsUpdated"], commit.metrics["numTargetRowsInserted"]
+        ('MERGE', 1, 1)
+        >>> table.snapshot().scan().to_arrow().sort_by("item").to_pylist()
+        [{'item': 'cap', 'count': 1}, {'item': 'ink', 'count': 9}, {'item': 'pen', 'count': 5}]
+        """
+        checked_data(source)
+
+        def run(
+            request: dict[str, object], options: dict[str, object], *, dry_run: bool
+        ) -> _rust.Commit | DryRun:
+            known = self._refreshed()
+            rows = with_index(source, known, adds_columns=True)
+            if dry_run:
+                found = known.preview_merge(rows, request=request, options=options)
+                return dry_run_from_rust("MERGE", known.version, found)
+            return self._rust.merge(rows, known, request=request, options=options)
+
+        return Merge(run, on, text("target_alias", target_alias), text("source_alias", source_alias))
 
     def _preview(
         self,

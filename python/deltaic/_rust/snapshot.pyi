@@ -87,6 +87,20 @@ class Snapshot:
             DeltaicError: As for `Table.delete`.
         """
 
+    def preview_merge(
+        self, data: object, *, request: dict[str, object], options: dict[str, object]
+    ) -> DryRun:
+        """Returns what merging rows would do.
+
+        Args:
+            data: The rows, which are read.
+            request: As for `Table.merge`.
+            options: As for `Table.transaction`.
+
+        Raises:
+            DeltaicError: As for `Table.merge`.
+        """
+
     def preview_rows(
         self,
         data: object,

@@ -289,6 +289,23 @@ class Table:
             CorruptData, StorageError.
         """
 
+    def merge(
+        self, data: object, known: Snapshot, *, request: dict[str, object], options: dict[str, object]
+    ) -> Commit:
+        """Merges rows in one commit (protocol: Add File and Remove File, Add CDC File).
+
+        Args:
+            data: The rows, which are read once.
+            known: The snapshot to start from.
+            request: ``on``, ``target_alias``, ``source_alias``, and ``clauses``: tuples of a kind, an action,
+                a condition and the values of columns.
+            options: As for `transaction`.
+
+        Raises:
+            ValueError, InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation,
+            UnsupportedFeature, CommitConflict, CommitUnknown, CorruptData, StorageError.
+        """
+
     def update(
         self,
         known: Snapshot,

@@ -21,6 +21,7 @@ mod error;
 mod expression;
 mod fault;
 mod maintenance;
+mod merge;
 mod native_scan;
 mod predicate;
 mod progress;

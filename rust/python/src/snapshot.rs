@@ -7,7 +7,9 @@ use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
-use deltaic_table::transaction::{Replaced, SchemaMode, preview_change, preview_rows};
+use deltaic_table::transaction::{
+    Replaced, SchemaMode, SourceRows, preview_change, preview_merge, preview_rows,
+};
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
@@ -16,6 +18,7 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::{CallResult, broken};
 use crate::fault::guarded;
+use crate::merge::MergeRequest;
 use crate::native_scan::NativeScanPlan;
 use crate::predicate::parsed;
 use crate::runtime::wait;
@@ -159,6 +162,24 @@ impl Snapshot {
         let allowed_roots = self.allowed_roots.clone();
         let found = wait(py, async move {
             preview_change(&snapshot, predicate.as_ref(), &allowed_roots).await
+        })?;
+        Ok(found.into())
+    }
+
+    #[pyo3(signature = (data, *, request, options))]
+    fn preview_merge(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        request: MergeRequest,
+        options: CommitOptions,
+    ) -> CallResult<DryRun> {
+        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
+        let request = request.parse()?;
+        let allowed_roots = self.allowed_roots.clone();
+        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            let source = Arc::new(SourceRows::read(rows).await?);
+            preview_merge(&snapshot, &request, &source, options, &allowed_roots).await
         })?;
         Ok(found.into())
     }

@@ -14,7 +14,9 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
-use deltaic_table::transaction::{Replaced, SchemaMode, append_stream, delete, overwrite_stream, update};
+use deltaic_table::transaction::{
+    Replaced, SchemaMode, SourceRows, append_stream, delete, merge, overwrite_stream, update,
+};
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -27,6 +29,7 @@ use crate::commit_options::CommitOptions;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
+use crate::merge::MergeRequest;
 use crate::predicate::{assignments, parsed};
 use crate::progress::Functions;
 use crate::runtime::{wait, wait_reporting};
@@ -340,6 +343,25 @@ impl Table {
         let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
         let committed = wait_reporting(py, reporter.as_ref(), async move {
             delete(&snapshot, predicate, options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
+    #[pyo3(signature = (data, known, *, request, options))]
+    fn merge(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        known: &Snapshot,
+        request: MergeRequest,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+        let request = request.parse()?;
+        let allowed_roots = self.allowed_roots.clone();
+        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            let source = Arc::new(SourceRows::read(rows).await?);
+            merge(&snapshot, request, source, options, allowed_roots).await
         })?;
         Ok(committed.into())
     }

@@ -72,8 +72,9 @@ impl TableTransaction {
         transaction.proposal = std::mem::take(&mut self.proposal);
         transaction.proposal.operation = operation;
         transaction.proposal.decided_by = self.decided_by();
-        // Appended rows may be copies whose row ids are lost.
-        transaction.proposal.keeps_row_ids &= self.appended.files == 0;
+        // Appended rows may be copies whose row ids are lost; those of a merge are new.
+        let inserted = self.merged.as_ref().map_or(0, |merged| merged.inserted_files);
+        transaction.proposal.keeps_row_ids &= self.appended.files == inserted;
         transaction.options = self.options.clone();
         // The commit decides about the files: the transaction must not delete them any more.
         let none = Arc::new(StagedFiles::new(snapshot.location()));
@@ -95,7 +96,8 @@ impl TableTransaction {
             .deletion
             .as_ref()
             .is_some_and(|deletion| deletion.added_files > 0);
-        let adds_files = self.appended.files > 0 || copies_rows || self.updated.is_some();
+        let writes_rows = self.updated.is_some() || self.merged.is_some();
+        let adds_files = self.appended.files > 0 || copies_rows || writes_rows;
         let removes_rows = removes.any(|remove| remove.data_change);
         match (self.vectors_added > 0, removes_rows, adds_files) {
             (true, _, false) => ensure_vectors_writable,
@@ -135,6 +137,9 @@ impl TableTransaction {
         }
         if let (Operation::Update, Some(details)) = (self.proposal.operation, self.update_details()) {
             return (Operation::Update, details);
+        }
+        if let (Operation::Merge, Some(merged)) = (self.proposal.operation, &self.merged) {
+            return (Operation::Merge, merged.details());
         }
         let removes = &self.proposal.removes;
         let metrics = self.written_metrics();

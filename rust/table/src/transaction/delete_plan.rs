@@ -78,6 +78,15 @@ impl DeletePlan {
         progress: &Progress,
     ) -> Result<Self> {
         let found = MatchingRows::find(snapshot, predicate, allowed_roots, progress).await?;
+        Self::of_rows(snapshot, found).await
+    }
+
+    /// The same for rows that were found.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog`, `CorruptData` for a damaged deletion vector.
+    pub(super) async fn of_rows(snapshot: &Snapshot, found: MatchingRows) -> Result<Self> {
         let mut paths = found.whole.clone();
         paths.extend(found.positions.keys().cloned());
         let mut plan = Self {
@@ -159,6 +168,12 @@ impl DeletePlan {
         let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
         let changed = self.changed.iter().map(ChangedFile::deleted_rows);
         whole.chain(changed).collect()
+    }
+
+    /// The files that are not rewritten.
+    pub(super) fn without_rewritten(&self) -> impl Iterator<Item = &Add> {
+        let removed = self.removed.iter().map(|file| &file.add);
+        removed.chain(self.changed.iter().map(|file| &file.add))
     }
 
     /// The paths of the files that are removed, changed or rewritten.

@@ -17,6 +17,7 @@ mod file_vectors;
 mod given_files;
 mod live_files;
 mod matching_rows;
+mod merge;
 mod new_rows;
 mod operation;
 mod overwrite;
@@ -31,6 +32,7 @@ pub use delete::DeleteSummary;
 pub use dry_run::{DryRun, preview_change, preview_rows};
 pub use evolve::SchemaMode;
 pub use given_files::GivenFile;
+pub use merge::{ClauseKind, Merge, MergeAction, MergeClause, SourceRows, merge, preview_merge};
 pub use new_rows::{append_stream, overwrite_stream};
 pub use operation::operation;
 pub use overwrite::Replaced;
@@ -49,6 +51,7 @@ use deltaic_protocol::{Error, Result, TableConfiguration};
 use self::append::Appended;
 use self::delete::Deletion;
 use self::feed::Unrecorded;
+use self::merge::Merged;
 use self::same_rows::SameRows;
 use self::update::Updated;
 use crate::write::UnitedVectors;
@@ -81,6 +84,8 @@ pub struct TableTransaction {
     deletion: Option<Deletion>,
     /// What was updated; `None` if nothing was.
     updated: Option<Updated>,
+    /// What was merged; `None` if nothing was.
+    merged: Option<Merged>,
     /// Set by an overwrite, with the text of its predicate if it has one.
     overwritten: Option<Option<String>>,
     /// The changes of rows that no change data file has, if the table records changes.
@@ -119,6 +124,7 @@ impl TableTransaction {
             deleted_rows: 0,
             deletion: None,
             updated: None,
+            merged: None,
             overwritten: None,
             unrecorded: Unrecorded::default(),
             done,

@@ -119,7 +119,7 @@ pub async fn update(
 }
 
 /// Runs a verb that can be planned again, unless row-level concurrency is off.
-async fn run_verb(
+pub(super) async fn run_verb(
     snapshot: &Snapshot,
     operation: Operation,
     options: CommitOptions,

@@ -7,6 +7,7 @@ use super::TableTransaction;
 use super::append::Appended;
 use super::delete::Deletion;
 use super::feed::Unrecorded;
+use super::merge::Merged;
 use super::update::Updated;
 
 /// What was staged at a point of a transaction. Files that were written since then are deleted with the transaction, or
@@ -21,6 +22,7 @@ pub(super) struct Savepoint {
     deleted_rows: u64,
     deletion: Option<Deletion>,
     updated: Option<Updated>,
+    merged: Option<Merged>,
     overwritten: Option<Option<String>>,
     unrecorded: Unrecorded,
 }
@@ -38,6 +40,7 @@ impl TableTransaction {
             deleted_rows: self.deleted_rows,
             deletion: self.deletion.clone(),
             updated: self.updated.clone(),
+            merged: self.merged.clone(),
             overwritten: self.overwritten.clone(),
             unrecorded: self.unrecorded.clone(),
         }
@@ -54,6 +57,7 @@ impl TableTransaction {
         self.deleted_rows = to.deleted_rows;
         self.deletion = to.deletion;
         self.updated = to.updated;
+        self.merged = to.merged;
         self.overwritten = to.overwritten;
         self.unrecorded = to.unrecorded;
     }

@@ -127,7 +127,7 @@ impl WritePlan {
     }
 
     /// States that the rows are new, and what happens to empty text in partition columns.
-    pub(super) fn expect_new_rows(&mut self, empty_text: EmptyPartitionText) {
+    pub(crate) fn expect_new_rows(&mut self, empty_text: EmptyPartitionText) {
         self.new_rows = Some(empty_text);
     }
 
@@ -162,6 +162,11 @@ impl WritePlan {
         self.generated.ensure(&rows)?;
         self.conditions.ensure(&rows)?;
         Ok(rows)
+    }
+
+    /// Converts new versions of rows to those that are written, and checks them. No identity is generated.
+    pub(crate) fn completed_updates(&self, rows: &RecordBatch) -> Result<RecordBatch> {
+        self.completed(rows, &mut IdentityColumns::default())
     }
 
     /// Converts copied rows to those that are written: the table has them already, so they are not checked.
