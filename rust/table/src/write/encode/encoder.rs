@@ -54,7 +54,11 @@ impl Pieces {
 impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let last = self.0.pop_if(|last| last.len() < PIECE_BYTES);
-        let mut last = last.unwrap_or_else(|| Vec::with_capacity(PIECE_BYTES));
+        // The first piece grows, because most files of small commits are much smaller.
+        let mut last = last.unwrap_or_else(|| match self.0.is_empty() {
+            true => Vec::new(),
+            false => Vec::with_capacity(PIECE_BYTES),
+        });
         let taken = bytes.len().min(PIECE_BYTES - last.len());
         last.extend_from_slice(bytes.get(..taken).unwrap_or_default());
         self.0.push(last);
