@@ -6,6 +6,7 @@ The table has the rows `ROWS`, the source `SOURCE_ROWS`; their aliases are t and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -53,6 +54,11 @@ def update_rest(values: dict[str, str], condition: str | None = None) -> Call:
 
 def delete_rest(condition: str | None = None) -> Call:
     return "when_not_matched_by_source_delete", None, condition
+
+
+def table_of(rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    """Returns rows with all columns as Arrow data."""
+    return pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA)
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import deltaic
 
-from .merge_rules import OLD, ROWS, RULES, SCHEMA, Call, Rule
+from .merge_rules import OLD, ROWS, RULES, SCHEMA, Call, Rule, table_of
 from .test_delta_spark import spark  # noqa: F401 - a fixture
 from .test_merges import without_code_generation  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def table_of(rows: list[Any]) -> pa.Table:
-    """Returns rows as Arrow data."""
-    return pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], SCHEMA)
 
 
 def with_clause(builder: Any, call: Call, jvm: Any) -> Any:

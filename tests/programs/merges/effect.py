@@ -24,10 +24,13 @@ class MergeEffect(Effect):
     metrics: dict[str, int] = field(default_factory=dict)
 
 
-def effect(model: Model, merge: Merge) -> MergeEffect:
-    """Returns what a merge changes, without changing the model; raises `Refused`."""
+def effect(model: Model, merge: Merge, marks: Marks | None = None) -> MergeEffect:
+    """Returns what a merge changes, without changing the model; raises `Refused`.
+
+    Given high-water marks move; by default, a copy of those of the model.
+    """
     try:
-        return _Run(model, merge).effect()
+        return _Run(model, merge, dict(model.marks) if marks is None else marks).effect()
     except Overflow as error:
         raise Refused(f"overflow: {error}") from error
 
@@ -57,11 +60,11 @@ def _matches(row: Row, merge: Merge) -> list[int]:
 class _Run:
     """The rows of the table and of the source, each of which goes to at most one clause."""
 
-    def __init__(self, model: Model, merge: Merge) -> None:
+    def __init__(self, model: Model, merge: Merge, marks: Marks) -> None:
         self.model = model
         self.merge = merge
-        self.marks: Marks = dict(model.marks)
-        self.total = MergeEffect([], marks=self.marks)
+        self.marks = marks
+        self.total = MergeEffect([], marks=marks)
         kinds, changes = ("Matched", "NotMatchedBySource"), ("Updated", "Deleted")
         self.counts = {f"numTargetRows{kind}{change}": 0 for kind in kinds for change in changes}
 
