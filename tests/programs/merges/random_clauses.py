@@ -56,6 +56,9 @@ class Clauses:
         """Returns at least one clause; the kinds are in any order."""
         chance = self.chance
         matched, new, rest = chance.choice(COUNTS)
+        if self.definition.identities:
+            # Rows of several clauses may be numbered in any order.
+            new = min(new, 1)
         clauses = [
             *self._of(Kind.MATCHED, matched),
             *self._of(Kind.NOT_MATCHED, new),
