@@ -129,15 +129,14 @@ class Program:
 
 
 def loses_rows(model: Model, merge: Merge) -> bool:
-    """Whether delta-spark loses copied or inserted rows.
+    """Whether delta-spark loses copied, updated or inserted rows.
 
-    If it writes change data and rewrites files, it identifies deleted rows that match several source rows by
-    numbers that other rows have too.
+    With a change data feed and clauses that insert, it identifies deleted rows that match several source rows
+    by numbers that other rows have too.
     """
-    has_feed, has_vectors = map(model.definition.has, (FEED, "delta.enableDeletionVectors"))
-    inserts = merge.of(Kind.NOT_MATCHED) and not merge.inserts_only
+    inserts = bool(merge.of(Kind.NOT_MATCHED)) and not merge.inserts_only
     is_several = allows_multiple_matches(merge) and bool(multiple_matches(model.rows, merge))
-    return has_feed and not has_vectors and bool(inserts) and is_several
+    return model.definition.has(FEED) and inserts and is_several
 
 
 def compare_metrics(merged: MergeEffect, outcome: Outcome) -> None:
