@@ -43,6 +43,11 @@ def multiple_matches(rows: list[Row], merge: Merge) -> list[int]:
     return sorted(found)
 
 
+def matches_nothing(rows: list[Row], merge: Merge) -> bool:
+    """Whether no source row matches a row of the table."""
+    return not any(_matches(row, merge) for row in rows)
+
+
 def allows_multiple_matches(merge: Merge) -> bool:
     """Whether several source rows may match a row of the table, without regard to conditions of clauses.
 
