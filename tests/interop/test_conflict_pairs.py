@@ -1,6 +1,6 @@
 """Two concurrent transactions, the second of which conflicts or not: delta-spark and deltaic agree.
 
-Each commit of the project runs other pairs (`tests/seed.py`); `make interop PAIRS=all` runs all of them.
+The seed (`tests/seed.py`) chooses the pairs; `make interop PAIRS=all` runs all of them.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from .test_programs import MOST_SHOWN, is_lost
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MERGES = int(os.environ.get("INTEROP_MERGES") or 15)
+MERGES = int(os.environ.get("INTEROP_MERGES") or 4)
 APPENDS = 3
 
 

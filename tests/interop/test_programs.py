@@ -38,7 +38,7 @@ from .test_delta_spark import PUSHDOWN, spark  # noqa: F401 - a fixture
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PROGRAMS = int(os.environ.get("INTEROP_PROGRAMS") or 25)
+PROGRAMS = int(os.environ.get("INTEROP_PROGRAMS") or 6)
 STEPS = 3
 # Of an UPDATE, delta-spark counts files that get a deletion vector as removed, and no removed vectors.
 COUNTED_OTHERWISE = ["numRemovedFiles", "numDeletionVectorsRemoved"]

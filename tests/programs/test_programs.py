@@ -19,7 +19,7 @@ from tests.seed import current_seed, generator
 from . import other_readers
 from .program import Program
 
-PROGRAMS = int(os.environ.get("PROGRAMS") or 500)
+PROGRAMS = int(os.environ.get("PROGRAMS") or 100)
 GROUP = 25
 STEPS = 5
 MEMORY = Path("/dev/shm")  # noqa: S108 - a file system in memory, where syncing is cheap

@@ -244,7 +244,7 @@ def test_the_whole_suite_has_the_oldest_spark_and_the_newest(
     monkeypatch.delenv("CI", raising=False)
     assert names(run) == ["rust", "python", "stores", "spark40", "interop"]
     monkeypatch.setenv("CI", "true")
-    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop", "wheel"]
+    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop"]
 
 
 def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:

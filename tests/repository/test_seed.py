@@ -1,11 +1,10 @@
-"""The seed of random tests: from the committed files or an environment variable, and for every process."""
+"""The seed of random tests: one number or an environment variable, for every process."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import core
@@ -14,31 +13,9 @@ from tests import seed
 from tests.repository.markdown import TOP
 
 
-def git(folder: Path, *arguments: str) -> str:
-    author = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
-    command = ["git", *author, *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def test_commits_of_equal_files_have_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_variable_the_seed_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(seed.VARIABLE, raising=False)
-    git(tmp_path, "init")
-    seeds = []
-    for name in ["one", "one", "two"]:
-        (tmp_path / "file").write_text(name)
-        git(tmp_path, "add", "file")
-        git(tmp_path, "commit", "--allow-empty", "--message", name)
-        seeds.append(seed.current_seed(tmp_path))
-    assert seeds[0] == seeds[1] != seeds[2]
-    assert seeds[0] == int(git(tmp_path, "rev-parse", "HEAD~1^{tree}")[:8], 16)
-
-
-def test_without_a_checkout_the_seed_is_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(seed.VARIABLE, raising=False)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert seed.current_seed(tmp_path) == seed.DEFAULT
-    monkeypatch.setenv("PATH", "")
-    assert seed.current_seed(TOP) == seed.DEFAULT
+    assert seed.current_seed() == seed.DEFAULT
 
 
 def test_a_seed_that_is_set_is_retained_and_exported(monkeypatch: pytest.MonkeyPatch) -> None:

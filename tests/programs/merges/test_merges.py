@@ -25,7 +25,7 @@ from .effect import MergeEffect, effect
 from .random_merge import Merges
 from .verb import Kind, Merge
 
-MERGES = int(os.environ.get("MERGES") or 500)
+MERGES = int(os.environ.get("MERGES") or 100)
 GROUP = 25
 APPENDS = 3
 
