@@ -54,7 +54,7 @@ help: ## list the recipes
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: need-java develop ## create, append, read, travel in time and query with Spark, on real data
+demo: need-java develop ## create, append, read, change, merge and query with Spark, on real data
 	@$(BIN)/python examples/flights.py
 
 .PHONY: test
@@ -87,8 +87,10 @@ requirements: venv ## which of the protocol's requirements the last `make test` 
 bench: .envs/bench/.ready ## compare a release build with other libraries; writes docs/background/benchmarks.md, fails if a budget is missed (SCALE=1 REPEAT=5 ONLY=)
 	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/vectors.py --repeat $(REPEAT) \
 		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
-	@[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/writing.py --scale $(SCALE) --repeat $(REPEAT) \
-		$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) || failed=1; \
+	@for script in writing merging; do \
+		[ -n "$(ONLY)" ] || .envs/bench/bin/python benches/python/$$script.py --scale $(SCALE) --repeat $(REPEAT) \
+			$(if $(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) || failed=1; \
+	done; \
 	.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) && exit $${failed:-0}
 
@@ -96,6 +98,22 @@ bench: .envs/bench/.ready ## compare a release build with other libraries; write
 bench-writes: .envs/bench/.ready ## compare append, overwrite, delete and update with deltalake; writes its section of the page (SCALE=1 REPEAT=5 ONLY=)
 	@.envs/bench/bin/python benches/python/writing.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
+
+.PHONY: bench-merges
+bench-merges: .envs/bench/.ready ## compare merges with deltalake and with the join of DuckDB; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
+	@.envs/bench/bin/python benches/python/merging.py --scale $(SCALE) --only "$(ONLY)" \
+		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
+
+.PHONY: bench-optimize
+bench-optimize: .envs/bench/.ready ## compare compaction and Z-order with deltalake; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
+	@.envs/bench/bin/python benches/python/optimizing.py --scale $(SCALE) --only "$(ONLY)" \
+		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
+		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
+
+.PHONY: bench-merge-memory
+bench-merge-memory: .envs/bench/.ready ## merge 20 million rows into 20 million with 256 MiB; fails if the process takes more than 400 MiB
+	@.envs/bench/bin/python benches/python/merge_memory.py
 
 .PHONY: bench-spark
 bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark with delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)

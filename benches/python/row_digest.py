@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -33,7 +34,7 @@ class Digest:
         together = np.zeros(rows, dtype=np.uint64)
         for name, values in hashes.items():
             self.columns[name] = (self.columns.get(name, 0) + int(values.sum(dtype=np.uint64))) & FULL
-            salt = SCHEMA.get_field_index(name) * int(ODD) & FULL
+            salt = zlib.crc32(name.encode()) * int(ODD) & FULL
             together += mixed(values + np.uint64(salt))
         self.whole = (self.whole + int(mixed(together).sum(dtype=np.uint64))) & FULL
         self.rows += rows
@@ -61,7 +62,7 @@ def hashes_of(batch: pa.RecordBatch | pa.Table) -> dict[str, Hashes]:
         column = batch.column(name)
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
-        kind = SCHEMA.field(name).type
+        kind = SCHEMA.field(name).type if name in SCHEMA.names else column.type
         found[name] = hashes_of_values(column if column.type == kind else column.cast(kind))
     return found
 

@@ -15,23 +15,29 @@ from pathlib import Path
 import pyarrow as pa
 
 from measure import peak_mib
+from merge_operations import call_of_merge
+from optimize_operations import call_of_optimize
 from write_operations import call_of
+
+CALLS = {"merge": call_of_merge, "optimize": call_of_optimize}
 
 
 def main() -> None:
     """Measures, or checks."""
     peer, operation, table, source, *options = sys.argv[1:]
-    call = call_of(peer, operation)
+    call = CALLS.get(operation.partition("_")[0], call_of)(peer, operation)
     before = files_of(Path(table))
     with pa.OSFile(source or os.devnull) as file:
         rows = pa.ipc.open_stream(file) if source else None
         wall, cpu = time.perf_counter(), time.process_time()
-        call(table, rows)
+        returned = call(table, rows)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     found = {"wall": wall, "cpu": cpu, "peak_mib": peak_mib()}
     written = files_of(Path(table))
     found["written_mib"] = sum(size for path, size in written.items() if path not in before) / (1 << 20)
-    if options:
+    if options and peer == "duckdb":
+        found["matches"] = returned
+    elif options:
         found["digests"] = {name: vars(digest) for name, digest in digests_of(table).items()}
     print(json.dumps(found))
 

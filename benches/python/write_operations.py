@@ -27,6 +27,8 @@ class Write:
     goals: dict[str, float]
     source: str = ""
     """The file with the rows to write."""
+    most_mib: float = MOST_MIB
+    """The largest peak memory."""
 
     def table_of(self, peer: str) -> str:
         """Returns the table of a peer: deltalake cannot write deletion vectors, so it rewrites files."""

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +24,9 @@ CHANGED_CUSTOMERS = 10_000
 class WriteTables:
     """What the writes start from, in a folder that is kept."""
 
+    MODULES: tuple[str, ...] = ("files", "rows", "row_digest", "write_operations", "write_tables")
+    """The modules that decide about the rows."""
+
     def __init__(self, folder: Path, scale: float) -> None:
         (workload,) = (one for one in read_all() if one.name == "data")
         self.workload: Workload = workload.scaled(scale)
@@ -31,23 +34,30 @@ class WriteTables:
         self.spec: RowsSpec = self.workload.table
         self.tables = folder
         digest = hashlib.blake2b(str(self.spec.rows).encode(), digest_size=6)
-        for module in ("files", "rows", "row_digest", "write_operations", "write_tables"):
+        for module in self.MODULES:
             digest.update((HERE / f"{module}.py").read_bytes())
         self.folder = folder / f"writes-{digest.hexdigest()}"
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def source(self, name: str) -> Path:
-        """Returns the file of an Arrow stream: the rows to append, or those of one partition."""
+        """Returns the file of an Arrow stream with rows to write."""
         path = self.folder / f"{name}.arrow"
         if not path.exists():
             print(f"generating the rows of {name}", flush=True)
-            blocks = self.rows() if name == "rows" else self.replacement()
-            partial = path.with_suffix(".partial")
-            with pa.OSFile(str(partial), "wb") as file, pa.ipc.new_stream(file, SCHEMA) as stream:
-                for block in blocks:
+            partial, schema = path.with_suffix(".partial"), self.schema_of(name)
+            with pa.OSFile(str(partial), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+                for block in self.rows_of_source(name):
                     stream.write_table(block)
             partial.rename(path)
         return path
+
+    def schema_of(self, source: str) -> pa.Schema:  # noqa: ARG002
+        """Returns the schema of the rows of a source."""
+        return SCHEMA
+
+    def rows_of_source(self, name: str) -> Iterator[pa.Table]:
+        """Yields the rows of a source: the rows to append, or those of one partition."""
+        return self.rows() if name == "rows" else self.replacement()
 
     def numbered(self) -> Iterator[pa.Table]:
         """Yields all rows of the table `data`."""
@@ -73,23 +83,31 @@ class WriteTables:
             if not left:
                 return
 
+    def matches(self, source: str) -> int:
+        """Returns the number of rows of the table that match a row of a source."""
+        raise NotImplementedError(source)
+
     def answer(self, name: str) -> dict:
         """Returns the digest of the expected rows."""
         from row_digest import digest_of
 
         path = self.folder / f"{name}.json"
         if not path.exists():
-            blocks = {
-                "rows": self.rows,
-                "deleted": lambda: (
-                    block.filter(pc.greater_equal(block["customer"], CHANGED_CUSTOMERS))
-                    for block in self.numbered()
-                ),
-                "updated": lambda: map(updated, self.numbered()),
-                "overwritten": self.overwritten,
-            }
-            path.write_text(json.dumps(vars(digest_of(blocks[name]()))))
+            path.write_text(json.dumps(vars(digest_of(self.rows_after(name)()))))
         return json.loads(path.read_text())
+
+    def rows_after(self, name: str) -> Callable[[], Iterator[pa.Table]]:
+        """Returns a generator of the rows after a write."""
+        found: dict[str, Callable[[], Iterator[pa.Table]]] = {
+            "rows": self.rows,
+            "deleted": lambda: (
+                block.filter(pc.greater_equal(block["customer"], CHANGED_CUSTOMERS))
+                for block in self.numbered()
+            ),
+            "updated": lambda: map(updated, self.numbered()),
+            "overwritten": self.overwritten,
+        }
+        return found[name]
 
     def overwritten(self) -> Iterator[pa.Table]:
         """Yields the rows after the overwrite of one partition."""

@@ -13,11 +13,15 @@ and polars are imported on first use.
 """
 
 from deltaic._rust import __version__
+from deltaic.advice.advice import Advice
+from deltaic.advice.recommendation import Recommendation
 from deltaic.arrow_table import ArrowTable
 from deltaic.check import Finding, Report
+from deltaic.clone_preview import ClonePreview
 from deltaic.column import Column, Identity
 from deltaic.commit import Commit
 from deltaic.commit_options import CommitOptions
+from deltaic.convert_preview import ConvertPreview
 from deltaic.diagnostics import disable_logging, enable_logging
 from deltaic.dry_run import DryRun
 from deltaic.exceptions import (
@@ -47,21 +51,27 @@ from deltaic.exceptions import (
     VersionNotFound,
 )
 from deltaic.log_maintenance import Checkpoint, CleanUp, LogCompaction
-from deltaic.merge import Merge
+from deltaic.merge import Merge, StagedMerge
 from deltaic.predicates import Expression, col
 from deltaic.probe import probe_store
+from deltaic.repair import Repair
+from deltaic.restore_preview import RestorePreview
 from deltaic.scan import Scan, ScanTask
 from deltaic.schema import Schema
 from deltaic.snapshot import Metadata, Protocol, Snapshot
+from deltaic.symlink_manifest import SymlinkManifest
 from deltaic.table import Table
 from deltaic.transaction import Transaction
+from deltaic.vacuum import Vacuum
 from deltaic.write import write
 from deltaic.write_task import WriteTask
 
 __all__ = [
+    "Advice",
     "ArrowTable",
     "Checkpoint",
     "CleanUp",
+    "ClonePreview",
     "Column",
     "Commit",
     "CommitConflict",
@@ -73,6 +83,7 @@ __all__ = [
     "ConcurrentTransaction",
     "ConcurrentWrite",
     "ConstraintViolation",
+    "ConvertPreview",
     "CorruptData",
     "CorruptLog",
     "DeltaicError",
@@ -90,19 +101,25 @@ __all__ = [
     "PathEscape",
     "Protocol",
     "ProtocolChanged",
+    "Recommendation",
+    "Repair",
     "Report",
+    "RestorePreview",
     "Scan",
     "ScanTask",
     "Schema",
     "SchemaMismatch",
     "Snapshot",
+    "StagedMerge",
     "StorageError",
+    "SymlinkManifest",
     "Table",
     "TableExists",
     "TableNotFound",
     "Transaction",
     "UnsupportedExpression",
     "UnsupportedFeature",
+    "Vacuum",
     "VersionNotFound",
     "WriteTask",
     "__version__",

@@ -71,6 +71,10 @@ def _remedy(data: object) -> str:
         return "call .toArrow() first"
     if hasattr(data, "collect"):  # a polars lazy frame
         return "call .collect() first"
+    if hasattr(data, "scan"):  # a snapshot
+        return "use data.scan()"
+    if hasattr(data, "snapshot"):  # a table
+        return "use data.snapshot().scan()"
     if isinstance(data, Mapping):  # a list for each column
         return "use pyarrow.table(data)"
     if hasattr(data, "scanner"):  # a pyarrow.dataset.Dataset

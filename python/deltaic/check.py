@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from deltaic import _rust
+from deltaic.sizes import counted
 
 __all__ = ["Finding", "Report", "Severity"]
 
@@ -164,9 +165,9 @@ class Report:
         'Versions 0 to 2: 3 commits; the newest version has 1 file.'
         """
         parts = [
-            _counted(self.commits, "commit"),
+            counted(self.commits, "commit"),
             *(
-                _counted(count, name)
+                counted(count, name)
                 for count, name in (
                     (self.checkpoints, "checkpoint"),
                     (self.checksums, "version checksum"),
@@ -181,9 +182,9 @@ class Report:
             versions = f"Version {newest}" if oldest == newest else f"Versions {oldest} to {newest}"
         text = f"{versions}: {', '.join(parts)}"
         if self.live_files is not None:
-            text += f"; the newest version has {_counted(self.live_files, 'file')}"
+            text += f"; the newest version has {counted(self.live_files, 'file')}"
         if self.data_files:
-            text += f", and {_counted(self.data_files, 'data file')} of it were looked at"
+            text += f", and {counted(self.data_files, 'data file')} of it were looked at"
         return text + "."
 
     @property
@@ -277,10 +278,6 @@ def printable(text: str) -> str:
     if text.isprintable():  # one call for the whole text; almost every text is
         return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}" + ("" if count == 1 else "s")
 
 
 def _wrapped(text: str, first: str = "", following: str | None = None) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from deltaic import _rust
 from deltaic.exceptions import CorruptLog, DeltaicWarning
+from deltaic.sizes import counted
 from deltaic.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
@@ -20,10 +21,14 @@ __all__ = ["Commit"]
 _COUNTS = (
     ("numFiles", "file", ""),
     ("numAddedFiles", "file", " added"),
+    ("numRestoredFiles", "file", " restored"),
     ("numRemovedFiles", "file", " removed"),
     ("numOutputRows", "row", ""),
     ("numDeletedRows", "row", " deleted"),
     ("numUpdatedRows", "row", " updated"),
+    ("numTargetRowsUpdated", "row", " updated"),
+    ("numTargetRowsDeleted", "row", " deleted"),
+    ("numTargetRowsInserted", "row", " inserted"),
 )
 
 _ADVICE = "do not repeat the operation (upkeep=False disables this work after a commit)"
@@ -98,13 +103,16 @@ class Commit:
         # Another writer's text may have any length and any characters.
         shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words[:80])
         metrics = self.metrics
+        if "numTargetRowsCopied" in metrics:
+            # The output rows of a merge include those that were only copied.
+            metrics.pop("numOutputRows", None)
         counts = [
-            f"{count:,} {noun}{'' if count == 1 else 's'}{done}"
+            f"{counted(count, noun)}{done}"
             for name, noun, done in _COUNTS
             if isinstance(count := metrics.get(name), int) and count
         ]
         if self.warnings:
-            counts.append(f"{len(self.warnings)} warning{'' if len(self.warnings) == 1 else 's'}")
+            counts.append(counted(len(self.warnings), "warning"))
         much = f": {', '.join(counts)}" if counts else ""
         return f"<deltaic.Commit {self.version} {shown} at {self.timestamp:%Y-%m-%d %H:%M:%S %Z}{much}>"
 

@@ -58,12 +58,12 @@ class CommitOptions(TypedDict, total=False):
             of Delta tables reads back as NULL (``"error"``). ``"null"`` writes NULL instead, as Spark
             does; this is an error in a column that is NOT NULL.
         memory: Bytes for rows in progress (None: a quarter of the machine). Rows of more partitions than can
-            be open at once wait in a temporary file, in the folder that the environment variable
-            ``TMPDIR`` names.
+            be open at once are kept in a temporary file, in the folder that the environment variable
+            ``TMPDIR`` names; so do the rows of a merge that take more than a quarter of it.
         progress: Called from time to time, and when a call has succeeded (None): with ``"files"`` (reading
-            data files) or ``"rows"`` (writing rows), the number of completed ones, and the total, which is 0
-            if it is not known. True shows a line on stderr, if that is a terminal. An exception that the
-            function raises ends the call as Ctrl-C does.
+            data files), ``"rows"`` (writing rows) or ``"deletions"`` (of a vacuum), the number of completed
+            ones, and the total, which is 0 if it is not known. True shows a line on stderr, if that is a
+            terminal. An exception that the function raises ends the call as Ctrl-C does.
 
     >>> import deltaic, pyarrow
     >>> nightly: deltaic.CommitOptions = {"app_transaction": ("nightly", 7)}

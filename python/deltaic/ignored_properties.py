@@ -15,7 +15,6 @@ _COMPACTS_NO_DATA = "it does not compact data files"
 IGNORED: Mapping[str, str] = {
     "delta.autoOptimize": _COMPACTS_NO_DATA,
     "delta.autoOptimize.autoCompact": _COMPACTS_NO_DATA,
-    "delta.autoOptimize.optimizeWrite": _COMPACTS_NO_DATA,
     "delta.compatibility.symlinkFormatManifest.enabled": "it does not update symlink manifests",
     "delta.universalFormat.enabledFormats": "it does not write metadata of other formats",
 }

@@ -32,6 +32,10 @@ class Checkpoint:
     is_new: bool = True
     """Whether it was written by this call; otherwise it already existed."""
 
+    reused_sidecars: int = 0
+    """How many of the sidecars, the first ones, were not written again as an older checkpoint has them;
+    0 if the checkpoint already existed."""
+
 
 @dataclass(frozen=True)
 class LogCompaction:
@@ -103,7 +107,13 @@ class CleanUp:
 def checkpoint_from_rust(rust: _rust.CheckpointWritten) -> Checkpoint:
     """Converts a checkpoint of the core."""
     return Checkpoint(
-        rust.version, rust.path, rust.size_in_bytes, rust.actions, rust.sidecars, is_new=rust.is_new
+        rust.version,
+        rust.path,
+        rust.size_in_bytes,
+        rust.actions,
+        rust.sidecars,
+        is_new=rust.is_new,
+        reused_sidecars=rust.reused_sidecars,
     )
 
 

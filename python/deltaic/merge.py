@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, overload
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
 from deltaic.arguments import flag, text
 from deltaic.assignments import NewValue, to_assignments
+from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
 from deltaic.dry_run import DryRun
+from deltaic.handle import Handle
 from deltaic.predicates import Expression
+from deltaic.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from deltaic import _rust
 
-__all__ = ["Merge", "MergeCondition"]
+__all__ = ["Merge", "MergeCondition", "MergeSource", "StagedMerge", "checked_source", "rows_of"]
 
 MergeCondition = str | Expression
 """A condition on rows of both sides: SQL text, or an expression of `deltaic.col`."""
+
+MergeSource = ArrowStreamExportable | ArrowArrayExportable | Snapshot | Handle
+"""The rows to merge: anything Arrow, a scan, a snapshot, or a table."""
 
 _Clause = tuple[str, str, MergeCondition | None, list[tuple[str, str]] | None]
 
 
 class _Run(Protocol):
-    """Merges rows, or returns what that would do."""
+    """Merges rows in a commit, or returns what that would do."""
 
     def __call__(
         self, request: dict[str, object], options: dict[str, object], *, dry_run: bool
     ) -> _rust.Commit | DryRun: ...
 
 
-class Merge:
-    """A merge that has not run yet: `Table.merge` starts it, each method adds a clause, `execute` runs it.
+class _Stage(Protocol):
+    """Stages a merge and returns the number of rows that it changes."""
 
-    For each row, the first clause of its kind whose condition is true applies. Values and conditions are SQL
-    text over both sides (``"source.price * 2"``), expressions of `deltaic.col`, or values of Python. Rows
-    without a match have only the columns of their side.
+    def __call__(self, request: dict[str, object]) -> int: ...
 
-    A row of the table that matches several rows of the source is an error, as in Spark, unless the only
-    matched clause is `when_matched_delete` without a condition.
-    """
 
-    __slots__ = ("_aliases", "_clauses", "_on", "_run")
+class _Clauses:
+    """The condition and the clauses of a merge that has not run yet."""
 
-    def __init__(
-        self,
-        run: _Run,
-        on: MergeCondition,
-        target_alias: str,
-        source_alias: str,
-        clauses: tuple[_Clause, ...] = (),
-    ) -> None:
-        self._run = run
-        self._on = on
-        self._aliases = (target_alias, source_alias)
-        self._clauses = clauses
+    __slots__ = ("_aliases", "_clauses", "_on", "_schema_mode")
+
+    def __init__(self, on: MergeCondition, aliases: tuple[str, str], schema_mode: str) -> None:
+        self._aliases = (text("target_alias", aliases[0]), text("source_alias", aliases[1]))
+        self._on = _checked_on(on, self._aliases)
+        self._schema_mode = text("schema_mode", schema_mode)
+        self._clauses: tuple[_Clause, ...] = ()
 
     def __repr__(self) -> str:
         """The merge as SQL.
@@ -71,7 +69,8 @@ class Merge:
         WHEN MATCHED AND source.id > 3 THEN DELETE
         """
         target, source = self._aliases
-        lines = [f"MERGE INTO {target} USING {source} ON {_sql(self._on)}"]
+        evolves = " WITH SCHEMA EVOLUTION" if self._schema_mode == "merge" else ""
+        lines = [f"MERGE{evolves} INTO {target} USING {source} ON {_sql(self._on)}"]
         for kind, action, condition, values in self._clauses:
             when = "WHEN " + kind.replace("_", " ").upper()
             if condition is not None:
@@ -83,42 +82,87 @@ class Merge:
         self,
         set: Mapping[str, NewValue],  # noqa: A002 - SQL's word
         condition: MergeCondition | None = None,
-    ) -> Merge:
+    ) -> Self:
         """Sets columns of rows of the table that match a row of the source."""
         return self._with("matched", "update", condition, to_assignments(set))
 
-    def when_matched_update_all(self, condition: MergeCondition | None = None) -> Merge:
-        """Sets all columns of rows that match to those of the source, by name."""
+    def when_matched_update_all(self, condition: MergeCondition | None = None) -> Self:
+        """Sets all columns of rows that match to those of the source, by name: it must have all of them."""
         return self._with("matched", "update", condition, None)
 
-    def when_matched_delete(self, condition: MergeCondition | None = None) -> Merge:
+    def when_matched_delete(self, condition: MergeCondition | None = None) -> Self:
         """Deletes rows of the table that match a row of the source."""
         return self._with("matched", "delete", condition, None)
 
     def when_not_matched_insert(
         self, values: Mapping[str, NewValue], condition: MergeCondition | None = None
-    ) -> Merge:
+    ) -> Self:
         """Inserts rows for those of the source that match no row of the table.
 
-        Columns that are not given get their default, a generated value or NULL.
+        Columns that are not given get their default, a generated value or NULL; without values all columns.
         """
-        return self._with("not_matched", "insert", condition, to_assignments(values))
+        given = [] if values == {} else to_assignments(values)
+        return self._with("not_matched", "insert", condition, given)
 
-    def when_not_matched_insert_all(self, condition: MergeCondition | None = None) -> Merge:
-        """Inserts the rows of the source that match no row of the table, by name."""
+    def when_not_matched_insert_all(self, condition: MergeCondition | None = None) -> Self:
+        """Inserts rows of the source that match no row of the table, by name: it must have all columns."""
         return self._with("not_matched", "insert", condition, None)
 
     def when_not_matched_by_source_update(
         self,
         set: Mapping[str, NewValue],  # noqa: A002 - SQL's word
         condition: MergeCondition | None = None,
-    ) -> Merge:
+    ) -> Self:
         """Sets columns of rows of the table that match no row of the source."""
         return self._with("not_matched_by_source", "update", condition, to_assignments(set))
 
-    def when_not_matched_by_source_delete(self, condition: MergeCondition | None = None) -> Merge:
+    def when_not_matched_by_source_delete(self, condition: MergeCondition | None = None) -> Self:
         """Deletes rows of the table that match no row of the source."""
         return self._with("not_matched_by_source", "delete", condition, None)
+
+    def _request(self) -> dict[str, object]:
+        target, source = self._aliases
+        return {
+            "on": _sql(self._on),
+            "target_alias": target,
+            "source_alias": source,
+            "clauses": [
+                (kind, action, None if condition is None else _sql(condition), values)
+                for kind, action, condition, values in self._clauses
+            ],
+            "schema_mode": self._schema_mode,
+        }
+
+    def _with(
+        self,
+        kind: str,
+        action: str,
+        condition: MergeCondition | None,
+        values: list[tuple[str, str]] | None,
+    ) -> Self:
+        longer = copy(self)
+        longer._clauses = (*self._clauses, (kind, action, condition, values))  # noqa: SLF001
+        return longer
+
+
+class Merge(_Clauses):
+    """A merge that has not run yet: `Table.merge` starts it, each method adds a clause, `execute` runs it.
+
+    For each row, the first clause of its kind whose condition is true applies. Values and conditions are SQL
+    text over both sides (``"source.price * 2"``), expressions of `deltaic.col`, or values of Python. Rows
+    without a match have only the columns of their side.
+
+    A row of the table that matches several rows of the source is an error, as in Spark, unless the only
+    matched clause is `when_matched_delete` without a condition.
+    """
+
+    __slots__ = ("_run",)
+
+    def __init__(
+        self, run: _Run, on: MergeCondition, aliases: tuple[str, str], schema_mode: str = "keep"
+    ) -> None:
+        super().__init__(on, aliases, schema_mode)
+        self._run = run
 
     @overload
     def execute(self, **options: Unpack[CommitOptions]) -> Commit: ...
@@ -133,7 +177,8 @@ class Merge:
         """Merges in one commit. After a conflict, the rows are matched again with the newest version.
 
         Args:
-            dry_run: Whether to return only what would be done. The rows are read, validated and encoded.
+            dry_run: Whether to return only what would be done. The rows are read, validated and encoded; a
+                stream has none after that.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
@@ -157,28 +202,73 @@ class Merge:
             StorageError: The store cannot be written to.
         """
         given = to_options("merge", **options)
-        target, source = self._aliases
-        request: dict[str, object] = {
-            "on": _sql(self._on),
-            "target_alias": target,
-            "source_alias": source,
-            "clauses": [
-                (kind, action, None if condition is None else _sql(condition), values)
-                for kind, action, condition, values in self._clauses
-            ],
-        }
-        ended = self._run(request, given, dry_run=flag("dry_run", dry_run))
+        ended = self._run(self._request(), given, dry_run=flag("dry_run", dry_run))
         return ended if isinstance(ended, DryRun) else announced_commit(ended, stacklevel=3)
 
-    def _with(
-        self,
-        kind: str,
-        action: str,
-        condition: MergeCondition | None,
-        values: list[tuple[str, str]] | None,
-    ) -> Merge:
-        clauses = (*self._clauses, (kind, action, condition, values))
-        return Merge(self._run, self._on, *self._aliases, clauses)
+
+class StagedMerge(_Clauses):
+    """A merge of a transaction: `Transaction.merge` starts it, with the clauses of `Merge`."""
+
+    __slots__ = ("_stage",)
+
+    def __init__(
+        self, stage: _Stage, on: MergeCondition, aliases: tuple[str, str], schema_mode: str = "keep"
+    ) -> None:
+        super().__init__(on, aliases, schema_mode)
+        self._stage = stage
+
+    def execute(self) -> int:
+        """Stages the merge.
+
+        Returns:
+            The number of rows that it updates, deletes or inserts.
+
+        Raises:
+            ValueError: As for `Merge.execute`, or a file whose rows it changes is already staged to be
+                removed or changed.
+            InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation, UnsupportedFeature,
+            CorruptData, StorageError: As for `Merge.execute`.
+        """
+        return self._stage(self._request())
+
+
+def checked_source(source: MergeSource) -> object:
+    """Validates the source of a merge.
+
+    Raises:
+        TypeError: It is neither Arrow data nor a table.
+    """
+    return source if isinstance(source, (Handle, Snapshot)) else checked_data(source)
+
+
+def rows_of(source: object) -> object:
+    """Returns the rows of a source; of a table those of its newest version.
+
+    >>> import pyarrow
+    >>> rows = pyarrow.table({"id": [1]})
+    >>> rows_of(rows) is rows
+    True
+    """
+    match source:
+        case Handle():
+            known = source._refreshed()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+            return Snapshot(known).scan()
+        case Snapshot():
+            return source.scan()
+        case _:
+            return source
+
+
+def _checked_on(on: object, aliases: tuple[str, str]) -> MergeCondition:
+    """Validates the condition of a merge. Names of columns are no condition: the error writes it for them."""
+    if isinstance(on, str | Expression):
+        return on
+    kind = type(on).__name__
+    names = cast("Iterable[object]", on) if isinstance(on, list | tuple) else ()
+    target, source = aliases
+    columns = [name for name in names if isinstance(name, str)] or ["id"]
+    condition = " AND ".join(f"{target}.{name} = {source}.{name}" for name in columns)
+    raise TypeError(f'on must be a condition, not {kind}: write on="{condition}"')
 
 
 def _sql(condition: MergeCondition) -> str:
@@ -192,5 +282,6 @@ def _then(action: str, values: list[tuple[str, str]] | None) -> str:
         return f"{'UPDATE SET' if action == 'update' else 'INSERT'} *"
     if action == "update":
         return f"UPDATE SET {', '.join(f'{column} = {value}' for column, value in values)}"
-    columns, given = (", ".join(parts) for parts in zip(*values, strict=True))
+    columns = ", ".join(column for column, _ in values)
+    given = ", ".join(value for _, value in values)
     return f"INSERT ({columns}) VALUES ({given})"  # noqa: S608 - shown, not run

@@ -11,7 +11,14 @@ __all__ = ["Progress", "ProgressLine", "to_progress"]
 Progress = Callable[[str, int, int], object]
 """Called with the stage, the number of its completed steps, and the total."""
 
-_STAGES = MappingProxyType({"log": "reading the log", "files": "reading data files", "rows": "writing rows"})
+_STAGES = MappingProxyType(
+    {
+        "log": "reading the log",
+        "files": "reading data files",
+        "rows": "writing rows",
+        "deletions": "deleting files",
+    }
+)
 _BAR = 24
 
 

@@ -1,8 +1,8 @@
-"""Human-readable sizes."""
+"""Sizes and counts as text."""
 
 from __future__ import annotations
 
-__all__ = ["readable_size"]
+__all__ = ["counted", "readable_size"]
 
 
 def readable_size(size_in_bytes: int) -> str:
@@ -17,3 +17,12 @@ def readable_size(size_in_bytes: int) -> str:
             return f"{size_in_bytes} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:,.1f} PiB"
+
+
+def counted(number: int, noun: str) -> str:
+    """Formats a number of things.
+
+    >>> counted(1, "file"), counted(2000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

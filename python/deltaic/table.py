@@ -19,8 +19,18 @@ from deltaic.handle import open_location
 from deltaic.ignored_properties import warn_of_ignored
 from deltaic.schema_of import TableSchema, table_schema
 from deltaic.snapshot import Snapshot, announced
+from deltaic.symlink_manifest import TableManifest
+from deltaic.table_advise import TableAdvise
+from deltaic.table_clone import TableClone
+from deltaic.table_convert import TableConvert
 from deltaic.table_log import TableLog
+from deltaic.table_optimize import TableOptimize
+from deltaic.table_purge import TablePurge
+from deltaic.table_repair import TableRepair
+from deltaic.table_restore import TableRestore
 from deltaic.table_rows import TableRows
+from deltaic.table_statistics import TableStatistics
+from deltaic.table_vacuum import TableVacuum
 from deltaic.times import to_millis
 from deltaic.transaction import CalledTransaction, Transaction
 from deltaic.versions import to_version
@@ -31,7 +41,20 @@ if TYPE_CHECKING:
 __all__ = ["Table"]
 
 
-class Table(TableRows, TableLog):
+class Table(
+    TableRows,
+    TableOptimize,
+    TablePurge,
+    TableStatistics,
+    TableRestore,
+    TableClone,
+    TableConvert,
+    TableRepair,
+    TableManifest,
+    TableLog,
+    TableVacuum,
+    TableAdvise,
+):
     """A handle on a Delta table. Creating a handle does no I/O.
 
     The handle caches the newest snapshot it has read, so that `snapshot` reads only what is new.

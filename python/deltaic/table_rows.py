@@ -16,7 +16,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
-from deltaic.merge import Merge, MergeCondition
+from deltaic.merge import Merge, MergeCondition, MergeSource, checked_source, rows_of
 from deltaic.pandas_index import with_index
 from deltaic.snapshot import Snapshot
 
@@ -398,23 +398,29 @@ class TableRows(Handle):
 
     def merge(
         self,
-        source: ArrowStreamExportable | ArrowArrayExportable,
+        source: MergeSource,
         on: MergeCondition,
         *,
         target_alias: str = "target",
         source_alias: str = "source",
+        schema_mode: Literal["keep", "merge"] = "keep",
     ) -> Merge:
         """Starts a merge: rows that match rows of a source are updated or deleted, others are inserted.
 
-        The clauses are added to the result, which `Merge.execute` runs in one commit. The rows of the source
-        are held in memory.
+        The clauses are added to the result, which `Merge.execute` runs in one commit. Rows of the source that
+        take more than a quarter of its `memory` are kept in temporary files.
 
         Args:
-            source: The rows, as for `append`.
+            source: The rows: anything Arrow as for `append`, a scan, a snapshot, or another table, whose
+                newest version is read. With ``table.changes(…)`` of another table, clauses may use
+                ``source._change_type``.
             on: The condition on which two rows match, with columns as ``alias.column``. Equalities between
                 both sides make it fast: files without their keys are not read.
             target_alias: The name of the table in expressions.
             source_alias: The name of the source in expressions.
+            schema_mode: ``"merge"``: columns and fields of structs that clauses set, and that only the source
+                has, are added to the table, and types are widened if ``delta.enableTypeWidening`` is set. All
+                columns are then those that the source has: others keep their value, or get their default.
 
         Returns:
             The merge, without clauses.
@@ -430,20 +436,30 @@ class TableRows(Handle):
         ('MERGE', 1, 1)
         >>> table.snapshot().scan().to_arrow().sort_by("item").to_pylist()
         [{'item': 'cap', 'count': 1}, {'item': 'ink', 'count': 9}, {'item': 'pen', 'count': 5}]
+
+        The changes of one table, merged into another:
+
+        >>> copy = deltaic.Table.create("stock_copy", stock.schema)
+        >>> changes = table.changes(1, 1, infer=True)
+        >>> merge = copy.merge(changes, on="target.item = source.item")
+        >>> merge = merge.when_matched_delete("source._change_type = 'delete'")
+        >>> commit = merge.when_not_matched_insert_all("_change_type <> 'delete'").execute()
+        >>> commit.metrics["numTargetRowsInserted"]
+        2
         """
-        checked_data(source)
+        checked_source(source)
 
         def run(
             request: dict[str, object], options: dict[str, object], *, dry_run: bool
         ) -> _rust.Commit | DryRun:
             known = self._refreshed()
-            rows = with_index(source, known, adds_columns=True)
+            rows = with_index(rows_of(source), known, adds_columns=True)
             if dry_run:
                 found = known.preview_merge(rows, request=request, options=options)
                 return dry_run_from_rust("MERGE", known.version, found)
             return self._rust.merge(rows, known, request=request, options=options)
 
-        return Merge(run, on, text("target_alias", target_alias), text("source_alias", source_alias))
+        return Merge(run, on, (target_alias, source_alias), schema_mode)
 
     def _preview(
         self,

@@ -19,6 +19,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
 from deltaic.ignored_properties import warn_of_ignored
+from deltaic.merge import MergeCondition, MergeSource, StagedMerge, checked_source, rows_of
 from deltaic.pandas_index import with_index
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
@@ -331,6 +332,49 @@ class Transaction:
         self._ensure_open()
         sql = to_sql(where, self._snapshot.schema)
         return self._rust.update(values=to_assignments(set), predicate=sql)
+
+    def merge(
+        self,
+        source: MergeSource,
+        on: MergeCondition,
+        *,
+        target_alias: str = "target",
+        source_alias: str = "source",
+        schema_mode: Literal["keep", "merge"] = "keep",
+    ) -> StagedMerge:
+        """Starts a merge, as `Table.merge`; its `execute` stages it.
+
+        Rows of the snapshot are matched. As for `delete`, rows that this transaction stages are neither
+        matched nor changed, and a row of the snapshot matches although the transaction deletes it.
+
+        Args:
+            source: The rows, as for `Table.merge`.
+            on: The condition on which two rows match.
+            target_alias: The name of the table in expressions.
+            source_alias: The name of the source in expressions.
+            schema_mode: What happens to the schema, as for `Table.merge`.
+
+        >>> import deltaic, pyarrow
+        >>> racks = pyarrow.table({"rack": [1, 2], "bikes": [5, 2]})
+        >>> table = deltaic.Table.create("racks", racks.schema)
+        >>> commit = table.append(racks)
+        >>> counted = pyarrow.table({"rack": [2, 3], "bikes": [4, 1]})
+        >>> with table.transaction() as tx:
+        ...     merge = tx.merge(counted, on="target.rack = source.rack")
+        ...     changed = merge.when_matched_update_all().when_not_matched_insert_all().execute()
+        ...     appended = tx.append(pyarrow.table({"rack": [4], "bikes": [0]}))
+        >>> changed, table.snapshot().scan().to_arrow().sort_by("rack")["bikes"].to_pylist()
+        (2, [5, 4, 1, 0])
+        """
+        self._ensure_open()
+        checked_source(source)
+
+        def stage(request: dict[str, object]) -> int:
+            self._ensure_open()
+            rows = with_index(rows_of(source), self._rust.snapshot, adds_columns=True)
+            return self._rust.merge(rows, request=request)
+
+        return StagedMerge(stage, on, (target_alias, source_alias), schema_mode)
 
     def delete_rows(self, rows: Mapping[str, Iterable[int]]) -> int:
         """Stages the deletion of single rows: their files remain and get deletion vectors.

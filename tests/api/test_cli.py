@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import date, datetime, timezone
@@ -390,3 +391,45 @@ def test_a_damaged_log_names_the_file(root: Path) -> None:
     done = run("count", root)
     assert done.returncode == 1
     assert commit_file(root, 1).name in done.stderr
+
+
+@pytest.mark.usefixtures("numbers")
+def test_optimize(root: Path) -> None:
+    assert lines("optimize", root, "--dry-run") == lines("optimize", root, "--dry-run")
+    planned = as_json("optimize", root, "--dry-run")
+    assert (planned["operation"], planned["rewritten_files"], planned["added_files"]) == ("OPTIMIZE", 2, 1)
+    assert lines("optimize", root, "--target-file-size", "1") == [
+        "Nothing to do: no files of version 2 can be combined."
+    ]
+    [line] = lines("optimize", root)
+    assert re.fullmatch(r"Version 3: 2 files \(.* B\) became 1 \(.* B\)\.", line.replace("KiB", "B")), line
+    assert as_json("optimize", root) == {"version": None, "metrics": {}}
+    refused = run("optimize", root, "--where", "id = 1")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert '"id" is no partition column' in refused.stderr
+    assert as_json("optimize", root, "--zorder-by", "name, id")["metrics"]["numAddedFiles"] == 1
+    refused = run("optimize", root, "--target-file-size", "huge")
+    assert refused.stderr.startswith("error: --target-file-size may not be")
+
+
+def test_optimize_of_a_clustered_table(root: Path) -> None:
+    rows = pa.table({"id": [3, 1, 2], "name": ["a", "b", "c"]})
+    table = deltaic.Table.create(root, rows.schema, cluster_by=["id"])
+    table.append(rows)
+    assert as_json("optimize", root)["metrics"]["numAddedFiles"] == 1
+    table.alter(deltaic.alter.ClusterBy("name"))
+    assert as_json("optimize", root) == {"version": None, "metrics": {}}
+    assert as_json("optimize", root, "--full", "--dry-run")["rewritten_files"] == 1
+    assert as_json("optimize", root, "--full")["metrics"]["numRemovedFiles"] == 1
+    for option, value in {"--zorder-by": "id", "--where": "id = 1"}.items():
+        refused = run("optimize", root, option, value)
+        assert refused.returncode == 1
+        assert f"omit {option}: rows are clustered" in refused.stderr
+    table.alter(deltaic.alter.ClusterBy())
+    assert "omit --full" in run("optimize", root, "--full").stderr
+
+
+def test_optimize_of_a_partition(regions: deltaic.Table, root: Path) -> None:
+    regions.append(regions.snapshot().scan())
+    done = as_json("optimize", root, "--where", "region = 'EU'")
+    assert (done["version"], done["metrics"]["numRemovedFiles"]) == (3, 2)

@@ -208,6 +208,22 @@ def test_a_codec_without_a_writer_is_refused(root: Path) -> None:
     assert not root.exists()
 
 
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_optimized_writes_are_how_files_are_written(root: Path, value: str) -> None:
+    """A write of many batches makes one file for each partition, whether the property is set or not."""
+    schema = pa.schema([("id", pa.int64()), ("part", pa.string())])
+    properties = {"delta.autoOptimize.optimizeWrite": value}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = deltaic.Table.create(root, schema, partition_by=["part"], properties=properties)
+    batches = [
+        pa.record_batch({"id": [n, n + 1, n + 2], "part": ["a", "b", "c"]}, schema=schema) for n in range(50)
+    ]
+    table.append(pa.RecordBatchReader.from_batches(schema, batches))
+    assert table.snapshot().num_files == 3
+    assert table.snapshot().num_rows == 150
+
+
 def test_a_warning_made_an_error_does_not_undo_the_table(root: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

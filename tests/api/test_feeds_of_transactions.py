@@ -90,6 +90,22 @@ class Steps:
         after: Rows = Counter({(row[0], f"u{row[0]}", row[2]): count for row, count in before.items()})
         return typed("update_preimage", before) + typed("update_postimage", after)
 
+    def merge(self, tx: deltaic.Transaction, day: int) -> Rows:
+        """Updates a row, deletes a row and inserts new ones."""
+        first, new = day * PER_DAY, self.new(day)
+        source = pa.concat_tables([rows(first, first + 1, day=day), new])
+        merge = tx.merge(source, on="target.id = source.id AND target.day = source.day")
+        merge = merge.when_matched_delete("target.id % 2 = 1").when_matched_update({"name": "'merged'"})
+        changed = merge.when_not_matched_insert_all().execute()
+        assert changed == 2 + new.num_rows
+        updated: Rows = Counter({(first, "merged", day): 1})
+        return (
+            typed("delete", counted(rows(first + 1, day=day)))
+            + typed("update_preimage", counted(rows(first, day=day)))
+            + typed("update_postimage", updated)
+            + typed("insert", counted(new))
+        )
+
     def overwrite(self, tx: deltaic.Transaction, day: int) -> Rows:
         where, new = self.chance.choice(["true", "id % 2 = 0"]), self.new(day)
         new = new.filter(pa.array([where == "true" or i % 2 == 0 for i in new["id"].to_pylist()]))
@@ -125,7 +141,8 @@ class Steps:
 
 
 def verbs(steps: Steps, properties: dict[str, str], by: list[str]) -> list[Verb]:
-    found: list[Verb] = [steps.append, steps.delete, steps.update, steps.overwrite, steps.remove]
+    found: list[Verb] = [steps.append, steps.delete, steps.update, steps.merge]
+    found += [steps.overwrite, steps.remove]
     if by:
         found.append(steps.dynamic)
     if properties is VECTORS:

@@ -106,6 +106,33 @@ NINE = datetime(2026, 11, 22, 9, tzinfo=timezone.utc)
             ),
             "<deltaic.Commit 4 DELETE at 2026-11-22 09:00:00 UTC: 2 files removed, 1 row deleted, 1 warning>",
         ),
+        (
+            deltaic.Commit(
+                4,
+                NINE,
+                {
+                    "operation": "MERGE",
+                    "operationMetrics": {
+                        "numOutputRows": "12",
+                        "numTargetRowsCopied": "9",
+                        "numTargetRowsUpdated": "2",
+                        "numTargetRowsInserted": "1",
+                    },
+                },
+            ),
+            "<deltaic.Commit 4 MERGE at 2026-11-22 09:00:00 UTC: 2 rows updated, 1 row inserted>",
+        ),
+        (
+            deltaic.Commit(
+                4,
+                NINE,
+                {
+                    "operation": "RESTORE",
+                    "operationMetrics": {"numRestoredFiles": "2", "numRemovedFiles": "1"},
+                },
+            ),
+            "<deltaic.Commit 4 RESTORE at 2026-11-22 09:00:00 UTC: 2 files restored, 1 file removed>",
+        ),
         (deltaic.Commit(5, NINE, skipped=True), "<deltaic.Commit 5 skipped at 2026-11-22 09:00:00 UTC>"),
         (deltaic.Commit(6, NINE), "<deltaic.Commit 6 without an operation at 2026-11-22 09:00:00 UTC>"),
         (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltaic
@@ -48,6 +49,49 @@ def test_a_checkpoint_with_sidecars(root: Path) -> None:
     assert [row["id"] for row in rows_of(table)] == [0, 1, 2]
     for sidecar in written.sidecars:
         assert (root / sidecar).is_file()
+
+
+def test_a_checkpoint_references_older_sidecars(root: Path) -> None:
+    """Files that exist already are not written again, whichever handle writes; each checkpoint is complete.
+
+    protocol: v2-spec.2, v2-spec.3, sidecar-files.1
+    """
+    schema = pa.schema([("id", pa.int64()), ("p", pa.int64())])
+    properties = {"delta.checkpointPolicy": "v2"}
+    table = deltaic.Table.create(root, schema, partition_by=["p"], properties=properties)
+    table.append(pa.table({"id": range(40), "p": range(40)}))
+    first = table.checkpoint()
+    assert (len(first.sidecars), first.reused_sidecars) == (1, 0)
+    table.append(pa.table({"id": [40], "p": [40]}))
+    second = table.checkpoint()
+    assert (second.sidecars[0], second.reused_sidecars) == (first.sidecars[0], 1)
+    again = table.checkpoint()
+    assert (again.is_new, again.sidecars, again.reused_sidecars) == (False, second.sidecars, 0)
+    table.delete("p = 7")
+    third = deltaic.Table(root).checkpoint()
+    assert first.sidecars[0] not in third.sidecars
+    assert len(third.sidecars) == 2
+    for version in range(4):
+        commit_file(root, version).unlink()
+    assert [row["id"] for row in rows_of(table)] == [id_ for id_ in range(41) if id_ != 7]
+    assert deltaic.Table(root).check().is_healthy
+
+
+def test_post_commit_checkpoints_reference_older_sidecars(root: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("p", pa.int64())])
+    properties = {"delta.checkpointPolicy": "v2", "delta.checkpointInterval": "2"}
+    table = deltaic.Table.create(root, schema, partition_by=["p"], properties=properties)
+    table.append(pa.table({"id": range(100), "p": range(100)}))
+    for number in range(11):
+        table.append(pa.table({"id": [100 + number], "p": [0]}))
+    sidecars = root / "_delta_log" / "_sidecars"
+    assert len(list((root / "_delta_log").glob("*.checkpoint.parquet"))) == 6
+    # A file is written again a few times only.
+    rows = [pq.ParquetFile(sidecar).metadata.num_rows for sidecar in sidecars.iterdir()]
+    assert max(rows) >= 100
+    assert sum(rows) < 2 * 100
+    assert [row["id"] for row in rows_of(table)] == list(range(111))
+    assert deltaic.Table(root).check().is_healthy
 
 
 def test_a_compaction_file_represents_a_range(numbers: deltaic.Table, root: Path) -> None:

@@ -5,6 +5,7 @@ Random merges are compared with a model in `tests/programs/merges`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def test_rows_are_updated_deleted_and_inserted(root: Path, properties: dict[str,
     )
     dry = merge.execute(dry_run=True)
     assert (dry.rows, dry.added_rows) == (4, 1)
+    assert str(dry).startswith("MERGE of version 2 would update or delete 4 rows and add 1 row:")
     commit = merge.execute()
     assert (commit.version, commit.operation) == (3, "MERGE")
     expected = dict.fromkeys(range(1, 12), "old") | {3: "old+new", 6: "gone", 11: "new"}
@@ -78,6 +80,7 @@ def test_rows_are_updated_deleted_and_inserted(root: Path, properties: dict[str,
     }
     assert commit.metrics["numSourceRows"] == 4
     assert commit.metrics["numOutputRows"] == 3 + copied
+    assert repr(commit).endswith(": 2 rows updated, 2 rows deleted, 1 row inserted>")
     feed = table.changes(3, 3).to_arrow().to_pylist()
     assert sorted((row["_change_type"], row["id"], row["name"]) for row in feed) == [
         ("delete", 4, "old"),
@@ -145,6 +148,28 @@ def test_null_and_nan_keys(root: Path) -> None:
         merge = table.merge(source, on, target_alias="t", source_alias="s")
         merge.when_matched_update({"v": "'x'"}).execute()
         assert "".join(table.snapshot().scan().to_arrow()["v"].to_pylist()) == expected
+
+
+def test_nan_of_any_sign_is_the_greatest_key(root: Path) -> None:
+    """The range of very many keys is that of Spark's order, in which NaN follows the numbers."""
+    schema = pa.schema([("k", pa.float64()), ("v", pa.string())])
+    table = deltaic.Table.create(root, schema, partition_by=["k"])
+    table.append(pa.table({"k": [1.0, 2.0, float("nan")], "v": ["o"] * 3}, schema=schema))
+    keys = [math.copysign(math.nan, -1.0), *map(float, range(1, 20_000))]
+    table.merge(pa.table({"k": keys}), ON.replace("id", "k")).when_matched_update({"v": "'x'"}).execute()
+    assert table.snapshot().scan(["v"]).to_arrow()["v"].to_pylist() == ["x"] * 3
+
+
+def test_metrics_are_those_of_spark(root: Path) -> None:
+    """The history of delta-spark 4.4 has these, and the time to copy the source."""
+    changes = ["Inserted", "Updated", "Deleted", "Copied", "MatchedUpdated", "MatchedDeleted"]
+    changes += ["NotMatchedBySourceUpdated", "NotMatchedBySourceDeleted"]
+    expected = {f"numTargetRows{name}" for name in changes} | {"numSourceRows", "numOutputRows"}
+    expected |= {f"numTargetFiles{name}" for name in ("Added", "Removed")}
+    expected |= {f"numTargetBytes{name}" for name in ("Added", "Removed")}
+    expected |= {f"numTargetDeletionVectors{name}" for name in ("Added", "Removed", "Updated")}
+    expected |= {"numTargetChangeFilesAdded", "executionTimeMs", "scanTimeMs", "rewriteTimeMs"}
+    assert set(made(root).merge(rows(1), ON).when_matched_delete().execute().metrics) == expected
 
 
 @WAYS
@@ -258,6 +283,41 @@ def test_all_columns_must_be_in_the_source(root: Path) -> None:
     assert names_of(table)[33] is None
 
 
+@pytest.mark.parametrize("made_by", [{"identity": deltaic.Identity()}, {"generated": "n + 1"}], ids=str)
+def test_all_columns_include_those_that_the_table_makes(root: Path, made_by: dict[str, Any]) -> None:
+    """As in delta-spark, which takes a source without them only with schema evolution."""
+    columns = [deltaic.Column(name, "bigint") for name in ("id", "n")]
+    table = deltaic.Table.create(root, [*columns, deltaic.Column("made", "bigint", **made_by)])
+    table.append(pa.table({"id": [1], "n": [1]}))
+    source = pa.table({"id": [1, 2], "n": [5, 6]})
+    for merge in (
+        table.merge(source, ON).when_matched_update_all(),
+        table.merge(source, ON).when_not_matched_insert_all(),
+    ):
+        with pytest.raises(deltaic.SchemaMismatch, match="the source has no column made"):
+            merge.execute()
+    merge = table.merge(source, ON, schema_mode="merge")
+    merge.when_matched_update_all().when_not_matched_insert_all().execute()
+    assert sorted(table.snapshot().scan(["id", "n"]).to_arrow().to_pylist(), key=str) == source.to_pylist()
+
+
+@pytest.mark.parametrize(("updated", "inserted"), [(0, 100), (100, 0), (100, 100)])
+@WAYS
+def test_a_failed_write_leaves_no_file(
+    root: Path, properties: dict[str, str], updated: int, inserted: int
+) -> None:
+    """New rows are written while rows of the table are changed: either may fail."""
+    table = made(root, **properties, **FEED)
+    table.alter(deltaic.alter.AddConstraint("small", "id < 100"))
+    files = sorted(root.rglob("*.parquet"))
+    merge = table.merge(rows(3, 33), ON).when_matched_update({"id": f"target.id + {updated}"})
+    with pytest.raises(deltaic.ConstraintViolation, match="small"):
+        merge.when_not_matched_insert({"id": f"id + {inserted}"}).execute()
+    assert sorted(root.rglob("*.parquet")) == files
+    merge = table.merge(rows(3, 33), ON).when_matched_update({"id": "target.id + 1"})
+    assert merge.when_not_matched_insert({"id": "id"}).execute().metrics["numTargetRowsInserted"] == 1
+
+
 def test_constraints_of_merged_rows(root: Path) -> None:
     table = made(root)
     table.alter(deltaic.alter.AddConstraint("small", "id < 100"))
@@ -303,3 +363,12 @@ def test_a_merge_is_shown_as_sql(root: Path) -> None:
         "WHEN NOT MATCHED THEN INSERT (id, name) VALUES (id, 'x')",
         "WHEN NOT MATCHED BY SOURCE THEN DELETE",
     ]
+
+
+def test_names_of_columns_are_no_condition(tmp_path: Path) -> None:
+    """The error writes the condition."""
+    table, names = made(tmp_path), ["id", "day"]
+    with pytest.raises(TypeError, match=r'write on="target\.id = source\.id AND target\.day = source\.day"'):
+        table.merge(rows(1), on=names)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r'on must be a condition, not list: write on="t\.id = s\.id"'):
+        table.merge(rows(1), on=["id"], target_alias="t", source_alias="s")  # pyright: ignore[reportArgumentType]

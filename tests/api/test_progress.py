@@ -41,6 +41,16 @@ def until(heard: Heard) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(ROWS.schema, batches())
 
 
+def deleting(table: deltaic.Table, first: int, end: int) -> deltaic.Merge:
+    ids = pa.table({"id": list(range(first, end))})
+    return table.merge(ids, on="target.id = source.id").when_matched_delete()
+
+
+def inserting(table: deltaic.Table, first: int, end: int) -> deltaic.Merge:
+    ids = pa.table({"id": list(range(first, end))})
+    return table.merge(ids, on="target.id = source.id").when_not_matched_insert_all()
+
+
 def last_of(verb: Callable[[Callable[[str, int, int], object]], object]) -> tuple[str, int, int]:
     """The last progress of a verb."""
     heard: Heard = []
@@ -72,6 +82,9 @@ def test_progress_is_reported_while_rows_are_written(tmp_path: Path) -> None:
         (lambda table, told: table.delete("id < 100", progress=told), ("rows", 900, 900)),
         (lambda table, told: table.delete("id < 0", progress=told), ("files", 0, 0)),
         (lambda table, told: table.update({"id": "-id"}, "id < 100", progress=told), ("rows", 1000, 1000)),
+        (lambda table, told: deleting(table, 0, 100).execute(progress=told), ("rows", 1_000, 1_000)),
+        (lambda table, told: deleting(table, 5_000, 5_100).execute(progress=told), ("files", 0, 0)),
+        (lambda table, told: inserting(table, 990, 1_200).execute(progress=told), ("rows", 200, 200)),
     ],
 )
 def test_the_last_progress_counts_every_row(
@@ -97,6 +110,11 @@ def test_each_verb_of_a_transaction_reports_its_progress(tmp_path: Path) -> None
         tx.append(ROWS)
         tx.delete("id < 100")
     assert heard == [("rows", 1_000, 0), ("files", 4, 4)]
+    heard.clear()
+    with table.transaction(progress=told) as tx:
+        merge = tx.merge(pa.table({"id": [500, 5_000]}), on="target.id = source.id")
+        merge.when_not_matched_insert_all().execute()
+    assert heard[-1] == ("rows", 1, 1)
     heard.clear()
     table.run_transaction(lambda tx: tx.overwrite(ROWS, "id >= 0"), progress=told)
     assert heard == [("rows", 1_000, 0)]

@@ -133,3 +133,25 @@ def test_a_repeated_application_transaction_is_not_committed_twice(root: Path) -
     assert ids(table) == [100]
     assert table.snapshot().version == 3
     assert data_files(root) == named(root, 4)
+
+
+def test_a_repeated_merge_gives_each_identity_value_once(root: Path) -> None:
+    """The first attempt inserts by the second clause; the next one by both."""
+    columns = [deltaic.Column("id", "bigint", identity=deltaic.Identity()), deltaic.Column("k", "bigint")]
+    table = deltaic.Table.create(root, columns)
+    table.append(pa.table({"k": [1]}))
+    new = pa.table({"k": [1, 2]})
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        deltaic.Table(root).delete("k = 1")
+        yield from new.to_batches()
+
+    merge = table.merge(pa.RecordBatchReader.from_batches(new.schema, batches()), "target.k = source.k")
+    merge = merge.when_matched_update({"k": "source.k"})
+    merge = merge.when_not_matched_insert({"k": "source.k"}, "source.k = 1")
+    commit = merge.when_not_matched_insert({"k": "source.k"}).execute()
+    assert len(commit.conflicts_resolved) == 1
+    rows = table.snapshot().scan().to_arrow().sort_by("k").to_pydict()
+    assert rows == {"id": [2, 3], "k": [1, 2]}
+    assert data_files(root) == named(root, 4)
+    assert table.check(deep=True).is_healthy

@@ -1,4 +1,4 @@
-"""The benchmark of writes at a small scale: rows are compared, times never."""
+"""The benchmarks of writes, merges and `optimize` at a small scale: rows are compared, times never."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+PEERS = ("deltaic", "deltalake")
 HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
 
 
-def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
+def harness(*arguments: str, script: str = "writing.py") -> subprocess.CompletedProcess[str]:
     if importlib.util.find_spec("deltalake") is None:
         pytest.skip("missing: deltalake, a peer")
-    command = [sys.executable, str(HARNESS / "writing.py"), "--scale", "0.001", *arguments]
+    command = [sys.executable, str(HARNESS / script), "--scale", "0.001", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -30,6 +31,20 @@ def test_every_write_of_each_peer_is_right(tables: Path) -> None:
     right = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith("writes the right rows")]
     assert len(right) == 14
     assert [peer for _, peer in right] == 7 * ["deltaic", "deltalake"]
+
+
+def test_every_merge_of_each_peer_is_right(tables: Path) -> None:
+    done = harness("--check", "--tables", str(tables), script="merging.py")
+    assert done.returncode == 0, done.stderr + done.stdout
+    peers = [line.split()[1] for line in done.stdout.splitlines() if " the right " in line]
+    assert peers == 8 * ["deltaic", "deltalake", "duckdb"]
+
+
+def test_every_optimize_of_each_peer_changes_no_row(tables: Path) -> None:
+    done = harness("--check", "--tables", str(tables), script="optimizing.py")
+    assert done.returncode == 0, done.stderr + done.stdout
+    right = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith("writes the right rows")]
+    assert right == [[f"{name}:", peer] for name in ("optimize_compact", "optimize_zorder") for peer in PEERS]
 
 
 def test_wrong_rows_are_reported_and_nothing_is_timed(tmp_path: Path) -> None:

@@ -20,12 +20,14 @@
 
 #define NEXT(name) ((typeof(&name))dlsym(RTLD_NEXT, #name))
 
-/* What a path of the table is, or null for what no verb writes. */
+/* What a path of the table is, or a file without a name; null for what no verb writes. */
 static const char *kind(const char *path) {
     const char *name = strrchr(path, '/');
     if (!name)
         return NULL;
     name++;
+    if (strstr(name, " (deleted)"))
+        return "temporary file";
     if (strstr(path, "/_delta_log/")) {
         if (name[0] == '.' && strstr(name, ".json.") && strstr(name, ".tmp"))
             return "staged commit";

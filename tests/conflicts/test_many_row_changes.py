@@ -1,4 +1,4 @@
-"""Eight processes append, delete and update at once: their versions are a serial order of their verbs."""
+"""Eight processes change rows and optimize at once: the versions are a serial order of the verbs."""
 
 from __future__ import annotations
 
@@ -62,12 +62,28 @@ def replayed(rows: Counter[Row], verb: dict[str, Any]) -> Counter[Row]:
     """Returns the rows after a verb."""
     if verb["kind"] == "append":
         return rows + Counter(tuple(row) for row in verb["rows"])
+    if verb["kind"] == "merge":
+        return merged(rows, verb["rows"])
+    if verb["kind"] == "optimize":
+        return rows
     matches = {row for row in rows if row[1] == verb["k"] and row[2] >= verb["least"]}
     after = Counter({row: count for row, count in rows.items() if row not in matches})
     if verb["kind"] == "update":
         for row in matches:
             after[row[0], row[1] + 1, row[2] + 1] += rows[row]
     return after
+
+
+def merged(rows: Counter[Row], source: list[list[int]]) -> Counter[Row]:
+    """Returns the rows after a merge."""
+    by_key = {key: (ident, key, n) for ident, key, n in source}
+    after: Counter[Row] = Counter()
+    for (ident, key, n), count in rows.items():
+        change = by_key[key][2] if key in by_key else 0
+        if change >= 0:
+            after[ident, key, n + change] += count
+    found = {key for _, key, _ in rows}
+    return after + Counter(row for key, row in by_key.items() if key not in found)
 
 
 def rows_of(snapshot: deltaic.Snapshot) -> Counter[Row]:
@@ -103,6 +119,8 @@ def test_the_versions_are_a_serial_order(tmp_path: Path, form: str) -> None:
     if "delta.enableRowTracking" in properties:
         ids = table.snapshot().scan(row_ids=True).to_arrow()["_row_id"].to_pylist()
         assert len(set(ids)) == len(ids)
+    optimized = [version for version, verb in committed.items() if verb["kind"] == "optimize"]
+    assert optimized, "no process optimized the table"
     raised = Counter(report["raised"] for report in reports if "raised" in report)
     resolved = sum(report.get("conflicts", 0) for report in reports)
     assert resolved, "no commit had a conflict: the processes did not run at once"

@@ -115,8 +115,7 @@ def test_files_alone_may_be_requested(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = made(root)
     path = path_of(table)
-    # As with delta-spark: without partitions, the file that was added again is in the read set.
-    with pytest.raises(deltaic.ConcurrentAppend), table.transaction(row_level=False) as tx:
+    with pytest.raises(deltaic.ConcurrentDeleteRead), table.transaction(row_level=False) as tx:
         tx.delete_rows({path: [2]})
         with deltaic.Table(root).transaction() as winner:
             winner.delete_rows({path: [3]})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +18,23 @@ from . import pairs, written
 TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
 
-OF_DELTA_SPARK = [
-    "test_merge_rules.py",
-    "test_merges.py",
-    "test_programs.py",
-    "test_delta_spark.py",
-    "test_delta_spark_streams.py",
-    "test_conflict_pairs.py",
-    "test_writer_features.py",
-]
+FOLDER = Path(__file__).parent
+# The tests of clients that the default environment has. All others need delta-spark.
+OF_OTHER_CLIENTS = ["test_deltalake.py", "test_known_clients.py"]
+OF_DELTA_SPARK = [path.name for path in FOLDER.glob("test_*.py") if path.name not in OF_OTHER_CLIENTS]
 
-collect_ignore = ["test_deltalake.py"] if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
+collect_ignore = OF_OTHER_CLIENTS if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
+
+
+@pytest.fixture(autouse=BESIDE_DELTA_SPARK)
+def _clear_the_cache_of_delta_spark() -> Iterator[None]:
+    """The snapshots of the tables of 150 programs would not fit in the memory of the JVM."""
+    from pyspark.sql import SparkSession
+
+    yield
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        session._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
 @pytest.fixture(scope="session")

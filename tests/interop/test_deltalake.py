@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import deltaic
@@ -113,3 +114,30 @@ def test_no_spelling_of_a_negative_fraction_helps_to_pyarrow_table(tmp_path: Pat
     assert theirs(made.root)["p"].to_pylist() == [Decimal("-0.01")]
     with pytest.raises(pa.ArrowInvalid, match=r"'0\.-1' is not a valid decimal128"):
         deltalake.DeltaTable(str(made.root)).to_pyarrow_table()
+
+
+def test_checkpoints_with_shared_sidecars(tmp_path: Path) -> None:
+    """Each checkpoint is read alone, by another implementation and by deltaic."""
+    root = tmp_path / "t"
+    rows = pa.table({"id": pa.array(range(40), pa.int64()), "p": pa.array(range(40), pa.int64())})
+    properties = {"delta.checkpointPolicy": "v2", "delta.checkpointInterval": "1000"}
+    table = deltaic.Table.create(root, rows.schema, partition_by=["p"], properties=properties)
+    table.append(rows)
+    expected, shared = rows, 0
+    for number in range(6):
+        more = pa.table({"id": pa.array([100 + number], pa.int64()), "p": pa.array([number], pa.int64())})
+        table.append(more)
+        expected = pa.concat_tables([expected, more])
+        if number == 3:
+            table.delete("id = 101")
+            expected = expected.filter(pc.not_equal(expected["id"], 101))
+        written = table.checkpoint()
+        shared += written.reused_sidecars
+        log = root / "_delta_log"
+        # Only the commit of the checkpoint's own version remains, which deltalake requires.
+        for commit in log.glob("*.json"):
+            if int(commit.name[:20]) < written.version:
+                commit.unlink()
+        assert difference(theirs(root), expected) is None
+        assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), expected) is None
+    assert shared >= 6

@@ -1,16 +1,21 @@
-"""delta-spark merges by the rules of `merge_rules`."""
+"""delta-spark merges by the rules of `merge_rules` and `merge_evolution`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 import deltaic
+from deltaic.alter import AddConstraint
 
+from .merge_evolution import EVOLUTIONS, Evolution
+from .merge_evolution import ROWS as WIDE_ROWS
+from .merge_evolution import SCHEMA as WIDE_SCHEMA
 from .merge_rules import OLD, ROWS, RULES, SCHEMA, Call, Rule, table_of
 from .test_delta_spark import spark  # noqa: F401 - a fixture
 from .test_merges import without_code_generation  # noqa: F401 - a fixture
@@ -39,13 +44,16 @@ def with_clause(builder: Any, call: Call, jvm: Any) -> Any:
     return clause.insertExpr(texts) if kind == "not_matched" else clause.updateExpr(texts)
 
 
-def run(spark: SparkSession, root: Path, rule: Rule) -> None:  # noqa: F811 - the fixture
+def run(spark: SparkSession, root: Path, rule: Rule | Evolution) -> None:  # noqa: F811 - the fixture
     """Runs the merge of a rule."""
-    source = spark.createDataFrame(table_of(rule.source).select(rule.columns)).alias("s")
+    rows = rule.table if isinstance(rule, Evolution) else table_of(rule.source).select(rule.columns)
+    source = spark.createDataFrame(rows).alias("s")
     table = spark._jvm.io.delta.tables.DeltaTable.forPath(spark._jsparkSession, str(root))
     builder = table.alias("t").merge(source._jdf, rule.on)
     for call in rule.clauses:
         builder = with_clause(builder, call, spark._jvm)
+    if isinstance(rule, Evolution):
+        builder = builder.withSchemaEvolution()
     builder.execute()
 
 
@@ -64,3 +72,23 @@ def test_rules(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa:
     rows = [tuple(row.values()) for row in snapshot.scan(["id", "a"]).to_arrow().to_pylist()]
     assert sorted(rows, key=repr) == sorted(OLD if rule.rows is None else rule.rows, key=repr)
     assert snapshot.version == (1 if rule.rows is None else 2)
+
+
+@pytest.mark.parametrize("name", EVOLUTIONS)
+def test_evolutions(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa: F811 - the fixture
+    rule, root = EVOLUTIONS[name], tmp_path / "table"
+    properties = dict(rule.properties)
+    constraint = properties.pop("delta.constraints.c", None)
+    table = deltaic.Table.create(root, WIDE_SCHEMA, properties=properties)
+    table.append(pa.Table.from_pylist([{"id": key, **row} for key, row in WIDE_ROWS.items()], WIDE_SCHEMA))
+    if constraint:
+        table.alter(AddConstraint("c", constraint))
+    if rule.refused is not None:
+        with pytest.raises((PySparkException, Py4JJavaError)) as caught:
+            run(spark, root, rule)
+        assert rule.refused in str(caught.value)
+        return
+    run(spark, root, rule)
+    snapshot = deltaic.Table(root).snapshot()
+    assert pa.schema(snapshot.schema) == rule.schema
+    assert snapshot.scan().to_arrow().sort_by("id").to_pylist() == rule.expected

@@ -84,9 +84,14 @@ class Program:
             # delta-spark does not replace an identity column by another column of its name.
             names = verb.columns if isinstance(verb, Overwrite) and verb.replaces is not None else []
             is_kept = not self.definition.identities.keys().isdisjoint(names)
+            # delta-spark refuses to drop columns of a table with column mapping and a change feed.
+            drops = isinstance(verb, Overwrite) and verb.replaces is not None and self._keeps_columns()
             is_spark_verb = isinstance(verb, Append | Overwrite | Delete | Update)
-            if is_spark_verb and not (is_internal_error or raises or lacks_feature or is_kept):
+            if is_spark_verb and not (is_internal_error or raises or lacks_feature or is_kept or drops):
                 return verb
+
+    def _keeps_columns(self) -> bool:
+        return self.definition.has(FEED) and "delta.columnMapping.mode" in self.definition.properties
 
     def step(self, verb: by_spark.SparkVerb) -> None:
         """Runs a verb by both, on a copy each."""

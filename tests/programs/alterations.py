@@ -41,7 +41,7 @@ class Alter:
 def random_alteration(definition: Definition, chance: random.Random) -> Alter | None:
     """Returns a change that the table supports; None if there is none."""
     names = definition.schema.names
-    free = [name for name in names if not _is_used(definition, name)]
+    free = [name for name in names if not is_used(definition, name)]
     has_data = len(names) > len(definition.partition_by) + 1
     possible: list[Alter] = []
     if "added" not in names:
@@ -56,7 +56,7 @@ def random_alteration(definition: Definition, chance: random.Random) -> Alter | 
     return chance.choice(possible) if possible else None
 
 
-def _is_used(definition: Definition, name: str) -> bool:
+def is_used(definition: Definition, name: str) -> bool:
     """Whether partitions, conditions, lengths or defaults use a column."""
     conditions = [*definition.constraints.values(), *definition.invariants.values()]
     others = [*definition.partition_by, *definition.cluster_by, *definition.invariants]

@@ -13,6 +13,8 @@ import deltaic
 from deltaic.alter import SetDefault
 
 from .definitions import Definition, nullable_everywhere
+from .merges import by_deltaic as merges
+from .merges.verb import Merge
 from .values import VARIANT, quoted, to_arrow
 from .variants import encoded, encoded_schema
 from .verbs import Append, Delete, Maintain, Outcome, Overwrite, RowVerb, Together, Update
@@ -145,6 +147,8 @@ def run(table: deltaic.Table, verb: RowVerb, schema: pa.Schema) -> Outcome:
             commit = table.delete(_text(verb))
         case Update():
             commit = table.update(_set(verb), _text(verb))
+        case Merge():
+            return merges.run(table, verb)
         case Together():
             return _together(table, verb, schema)
     assert not commit.warnings, commit.warnings
@@ -167,6 +171,8 @@ def preview(table: deltaic.Table, verb: RowVerb, schema: pa.Schema) -> deltaic.D
     """Returns what a verb would do; None for a transaction."""
     if isinstance(verb, Together):
         return None
+    if isinstance(verb, Merge):
+        return merges.preview(table, verb)
     if isinstance(verb, Append):
         empty: Literal["null", "error"] = "null" if verb.empty_is_null else "error"
         mode: Literal["merge", "keep"] = "keep" if verb.added is None else "merge"
@@ -217,3 +223,5 @@ def maintain(table: deltaic.Table, verb: Maintain) -> None:
                 table.compact_log(version - 1)
         case "clean_up":
             table.clean_up()
+        case "optimize":
+            table.optimize()

@@ -10,6 +10,7 @@ from tests.golden.naive_predicate import key_of
 from .definitions import Definition
 from .expressions import Expression, Overflow
 from .identity import Identities, Marks
+from .merges.verb import Merge
 from .values import Row
 from .verbs import Append, Delete, Overwrite, RowVerb, Together, Update
 
@@ -78,6 +79,11 @@ class Model:
                 return self._overwrite(verb, marks)
             case Update():
                 return self._update(verb)
+            case Merge():
+                # It extends what this module defines.
+                from .merges.effect import effect
+
+                return effect(self, verb, marks)
             case Together():
                 return self._together(verb, marks)
 

@@ -20,6 +20,8 @@ from .comparisons import (
     marks_of,
 )
 from .definitions import Definition
+from .merges.effect import MergeEffect
+from .merges.effect import compare_metrics as compare_merge_metrics
 from .model import Effect, Model, Refused
 from .random_definition import random_definition
 from .steps import Steps
@@ -63,8 +65,7 @@ class Program:
         self.log.append(str(verb))
         self._count(type(verb).__name__)
         if isinstance(verb, Maintain):
-            by_deltaic.maintain(self.table, verb)
-            self._compare()
+            self._maintain(verb)
             return
         before, schema = self.table.snapshot().version, self.definition.schema
         if isinstance(verb, Alter):
@@ -84,6 +85,20 @@ class Program:
         outcome = by_deltaic.run(self.table, verb, self.definition.schema)
         has_feed = alterations.fit_one_schema(schema, self.definition.schema)
         self._apply(verb, effect, outcome, before, has_feed=has_feed)
+
+    def _maintain(self, verb: Maintain) -> None:
+        """The rows are the same, with the same row ids, and no change is reported."""
+        before = self.table.snapshot()
+        by_deltaic.maintain(self.table, verb)
+        self._compare()
+        after = self.table.snapshot()
+        if self.definition.has(ROW_IDS):
+            names = ["_row_id", "_row_commit_version"]
+            ids = [version.scan(row_ids=True).to_arrow().select(names) for version in (before, after)]
+            assert ids[0].sort_by("_row_id").equals(ids[1].sort_by("_row_id"))
+        for infer in (False, True) if self.definition.has(FEED) else (True,):
+            for version in range(before.version + 1, after.version + 1):
+                assert not self.table.changes(version, version, infer=infer).to_arrow().num_rows
 
     def _refuse(self, verb: RowVerb, refused: Refused, before: int) -> None:
         """The verb raises, and the table is as before."""
@@ -152,6 +167,8 @@ def compare_metrics(verb: RowVerb, effect: Effect, outcome: Outcome) -> None:
     """Metrics about rows are those of the model."""
     if outcome.version is None:
         return
+    if isinstance(effect, MergeEffect):
+        compare_merge_metrics(effect, outcome.metrics)
     match verb:
         case Delete() if "numDeletedRows" in outcome.metrics:
             assert outcome.metrics["numDeletedRows"] == len(effect.deletes)

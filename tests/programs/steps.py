@@ -9,6 +9,8 @@ import pyarrow as pa
 from .alterations import Alter, random_alteration, replacement
 from .definitions import Definition
 from .expressions import Conditions, Expression, Values
+from .merges.random_merge import Merges
+from .merges.verb import Merge
 from .model import Model
 from .values import LEAVES, Row, literal, quoted, random_value
 from .verbs import Append, Delete, Maintain, Overwrite, RowVerb, Together, Update
@@ -39,7 +41,7 @@ class Steps:
             if alteration is not None:
                 return alteration
         makers = [self._append, self._overwrite, self._delete, self._delete, self._update, self._update]
-        makers += [self._together, self._maintain]
+        makers += [self._together, self._maintain, self._merge, self._merge]
         if "merged" not in self.definition.schema.names and self.chance.random() < 0.3:
             makers.append(self._append_with_new_column)
         return self.chance.choice(makers)()
@@ -129,6 +131,9 @@ class Steps:
         where = None if self.chance.random() < 0.1 else self.condition()
         return Update({column.name: values.value(column) for column in columns}, where)
 
+    def _merge(self) -> Merge:
+        return Merges(self.model, self.chance, evolves=0).merge()
+
     def _together(self) -> Together:
         verbs: list[Append | Overwrite | Delete | Update] = []
         parts = [f for f in self.definition.schema if f.name in self.definition.partition_by]
@@ -168,4 +173,4 @@ class Steps:
         return verbs
 
     def _maintain(self) -> Maintain:
-        return Maintain(self.chance.choice(["checkpoint", "checkpoint", "compact_log", "clean_up"]))
+        return Maintain(self.chance.choice(["checkpoint", "compact_log", "clean_up", "optimize", "optimize"]))

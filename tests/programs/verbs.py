@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from .definitions import Definition
 from .expressions import Expression
+from .merges.verb import Merge
 from .values import Row
 
 
@@ -74,7 +75,7 @@ class Update:
 class Together:
     """Several verbs in one commit. Each sees the rows before the commit."""
 
-    verbs: list[Append | Overwrite | Delete | Update]
+    verbs: list[Append | Overwrite | Delete | Update | Merge]
     raises_at_end: bool = False
 
     def __str__(self) -> str:
@@ -82,12 +83,12 @@ class Together:
         return f"transaction({'; '.join(map(str, self.verbs))}{end})"
 
 
-RowVerb = Append | Overwrite | Delete | Update | Together
+RowVerb = Append | Overwrite | Delete | Update | Merge | Together
 
 
 @dataclass(frozen=True)
 class Maintain:
-    """A change of the log that changes no row."""
+    """A change of the log or of the data files that changes no row."""
 
     how: str
 

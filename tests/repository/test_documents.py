@@ -75,7 +75,7 @@ def test_every_recipe_is_in_the_help() -> None:
 def test_recipes_that_the_documents_name_exist() -> None:
     makefile = (TOP / "Makefile").read_text()
     for document in DOCUMENTS:
-        for name in re.findall(r"(?:^|`)make ([a-z]+)\b", document.read_text(), re.MULTILINE):
+        for name in re.findall(r"(?:^|`)make ([a-z-]+)\b", document.read_text(), re.MULTILINE):
             assert re.search(rf"^{name}:", makefile, re.MULTILINE), f"{document.name} names make {name}"
 
 

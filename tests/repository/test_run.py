@@ -143,11 +143,12 @@ def test_the_wheel_is_tested_outside_of_the_source_tree(
     def run_command(command: list[str], environment: Any = None, *, folder: Path = TOP) -> Any:
         commands.append((command, folder))
         if "pytest" in command:
-            assert environment == {RELEASE_WHEEL: "1"}
+            assert environment == {RELEASE_WHEEL: "1", run.GOLDEN_SHARE: run.SHARE}
             write_report(tmp_path / "wheel.xml", [Result("tests.api.test_x", "test_x", "passed")])
         return 0, []
 
     monkeypatch.setattr(run, "run_command", run_command)
+    monkeypatch.delenv(run.GOLDEN_SHARE, raising=False)
     assert (run.wheel().passed, run.wheel().failed) == (1, 0)
     build, install, tests = commands[:3]
     assert (build[0], install[0][0]) == (["make", "wheel"], "envs/install_wheel.sh")
@@ -242,9 +243,9 @@ def test_the_whole_suite_has_the_oldest_spark_and_the_newest(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    assert names(run) == ["rust", "python", "stores", "spark40", "interop"]
+    assert names(run) == ["rust", "python", "spark43", "interop", "spark40", "stores"]
     monkeypatch.setenv("CI", "true")
-    assert names(run) == ["lints", "rust", "python", "stores", "spark40", "interop"]
+    assert names(run) == ["lints", "rust", "python", "spark43", "interop", "spark40", "stores"]
 
 
 def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
@@ -253,7 +254,7 @@ def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
     ).stdout
     asked = said.splitlines()[-1].partition("run.py ")[2].split()
     assert asked == ["spark40", "spark41", "spark42", "spark43"]
-    assert names(run, *asked) == asked
+    assert names(run, *asked) == ["spark43", "spark40", "spark41", "spark42"]
 
 
 def test_the_runner_starts_as_a_script() -> None:

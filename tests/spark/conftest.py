@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.seed import generator
+from tests.golden.share import leave_out
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,15 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if generator(item.nodeid).randrange(share_of(item)) != 0]
-    items[:] = [item for item in items if item not in set(left_out)]
-    config.hook.pytest_deselected(items=left_out)
-
-
-def share_of(item: pytest.Item) -> int:
-    """Of so many tests like this one, one runs: those of reference tables take long."""
-    usual = {"test_golden.py": 1, "test_golden_source.py": 4}.get(item.path.name)
-    return 1 if usual is None else int(os.environ.get("GOLDEN_SHARE") or usual)
+    leave_out(config, items, lambda item: item.path.name == "test_golden.py")
+    # The data source reads the same tables in another way.
+    leave_out(config, items, lambda item: item.path.name == "test_golden_source.py", usual=4)
 
 
 @pytest.fixture(scope="session")

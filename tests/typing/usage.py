@@ -18,6 +18,14 @@ else:
     from typing_extensions import assert_type
 
 
+def vacuum(table: deltaic.Table, inventory: pl.DataFrame) -> None:
+    vacuumed = table.vacuum(timedelta(days=30), "lite", dry_run=True, progress=True)
+    assert_type(vacuumed, deltaic.Vacuum)
+    assert_type(vacuumed.paths, list[str])
+    assert_type(vacuumed.versions, tuple[int, int] | None)
+    table.vacuum(inventory=inventory, clones=["/clone", Path("/clone"), table], force=True, max_attempts=3)
+
+
 def read(place: str | Path) -> None:
     table = deltaic.Table(place, storage_options={"region": "x"}, allowed_roots=["/data", Path("/more")])
     snapshot = table.snapshot()
@@ -67,9 +75,49 @@ def change(table: deltaic.Table, frame: pl.DataFrame) -> None:
     assert_type(table.run_transaction(lambda tx: tx.append(frame), max_runs=3), deltaic.Commit | None)
 
 
+def restore(table: deltaic.Table, when: datetime) -> None:
+    assert_type(table.restore(3, commit_info={"job": 1}), deltaic.Commit)
+    assert_type(table.restore(timestamp=when, ignore_missing_files=True), deltaic.Commit)
+    assert_type(table.restore(3, dry_run=True).missing_files, Sequence[str])
+    assert_type(table.repair(deadline=3).commit, deltaic.Commit | None)
+    assert_type(table.symlink_manifest(dry_run=True), deltaic.SymlinkManifest)
+
+
+def merge(table: deltaic.Table, other: deltaic.Table, frame: pl.DataFrame) -> None:
+    for source in (frame, other, other.snapshot(), other.snapshot().scan(), other.changes(1, infer=True)):
+        started = table.merge(source, on=col("target.a") == col("source.a"), schema_mode="merge")
+        assert_type(started.when_matched_update({"a": 1}).when_matched_delete("true"), deltaic.Merge)
+        assert_type(started.when_matched_update_all().execute(progress=True), deltaic.Commit)
+        assert_type(started.when_not_matched_insert_all().execute(dry_run=True), deltaic.DryRun)
+    with table.transaction() as tx:
+        staged = tx.merge(frame, on="target.a = source.a").when_not_matched_by_source_delete()
+        assert_type(staged, deltaic.StagedMerge)
+        assert_type(staged.execute(), int)
+
+
+def optimize(table: deltaic.Table) -> None:
+    assert_type(table.optimize(col("day") == 1, target_file_size="1gb", progress=True), deltaic.Commit)
+    assert_type(table.optimize(zorder_by=["a", "b"]), deltaic.Commit)
+    assert_type(table.optimize(target_file_size=1 << 30, dry_run=True), deltaic.DryRun)
+    assert_type(table.purge(col("day") == 1, progress=True), deltaic.Commit)
+    assert_type(table.purge(dry_run=True), deltaic.DryRun)
+    assert_type(table.recompute_statistics(["a"], "day = 1", row_level=False), deltaic.Commit)
+    assert_type(table.recompute_statistics(dry_run=True), deltaic.DryRun)
+
+
+def advise(table: deltaic.Table) -> None:
+    assert_type(table.advise(), deltaic.Advice)
+    assert_type([finding.action for finding in table.advise(filters=["a"])], list[str])
+    assert_type(table.advise().clients[0].reads, str)
+    assert_type(table.html_report(["a"]), str)
+
+
 def wrong(table: deltaic.Table) -> None:
     """Each of these is an error to the checker; pyright reports an unnecessary ignore comment."""
     table.append([{"a": 1}])  # pyright: ignore[reportArgumentType]
+    table.merge([{"a": 1}], on="true")  # pyright: ignore[reportArgumentType]
+    table.merge(table, on="true", schema_mode="replace")  # pyright: ignore[reportArgumentType]
+    table.optimize(target_file_size=1.5)  # pyright: ignore[reportArgumentType]
     table.transaction(isolation="ReadCommitted")  # pyright: ignore[reportArgumentType]
     table.snapshot(timestamp=3)  # pyright: ignore[reportArgumentType]
     table.snapshot().scan(limit="3")  # pyright: ignore[reportArgumentType]

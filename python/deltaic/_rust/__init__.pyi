@@ -13,17 +13,21 @@ from .check import Finding as Finding
 from .check import Report as Report
 from .commit import Commit as Commit
 from .commit_files import CommitFiles as CommitFiles
+from .convert import ConvertPreview as ConvertPreview
 from .dry_run import DryRun as DryRun
 from .maintenance import CheckpointWritten as CheckpointWritten
 from .maintenance import CleanedUp as CleanedUp
 from .maintenance import Compacted as Compacted
 from .native_scan import NativeScanPlan as NativeScanPlan
+from .restore import RestorePreview as RestorePreview
 from .scan import Scan as Scan
 from .scan import ScanTask as ScanTask
 from .schema import Schema as Schema
+from .shallow_clone import ClonePreview as ClonePreview
 from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
 from .transaction import Transaction as Transaction
+from .vacuum import Vacuumed as Vacuumed
 from .write_task import WriteTask as WriteTask
 
 __version__: str

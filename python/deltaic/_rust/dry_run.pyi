@@ -13,6 +13,8 @@ class DryRun:
     @property
     def files_with_deletion_vectors(self) -> int: ...
     @property
+    def files_with_statistics(self) -> int: ...
+    @property
     def rewritten_files(self) -> int: ...
     @property
     def rewritten_bytes(self) -> int: ...
@@ -27,3 +29,7 @@ class DryRun:
     @property
     def features(self) -> list[str]:
         """The features that the table would need and does not have."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What may take long."""

@@ -21,6 +21,10 @@ class CheckpointWritten:
     @property
     def sidecars(self) -> list[str]: ...
     @property
+    def reused_sidecars(self) -> int:
+        """How many of the sidecars, the first ones, an older checkpoint references too."""
+
+    @property
     def is_new(self) -> bool: ...
 
 @final

@@ -49,6 +49,13 @@ class Snapshot:
     def warnings(self) -> list[str]:
         """What was skipped while loading the snapshot."""
 
+    @property
+    def log_files(self) -> list[tuple[str, int]]:
+        """The names in `_delta_log` and sizes in bytes of the checkpoint's files and of the commits after it.
+
+        The size of a commit that another handle did not list is 0.
+        """
+
     def refresh(self) -> Snapshot:
         """Returns the newest version; reads only what is new.
 
@@ -85,6 +92,16 @@ class Snapshot:
 
         Raises:
             DeltaicError: As for `Table.delete`.
+        """
+
+    def preview_optimize(self, *, request: dict[str, object]) -> DryRun:
+        """Returns what an optimization would do.
+
+        Args:
+            request: As for `Table.optimize`.
+
+        Raises:
+            DeltaicError: As for `Table.optimize`.
         """
 
     def preview_merge(

@@ -5,9 +5,14 @@ from .changes import Changes
 from .check import Report
 from .commit import Commit
 from .commit_files import CommitFiles
+from .convert import ConvertPreview
+from .dry_run import DryRun
 from .maintenance import CheckpointWritten, CleanedUp, Compacted
+from .restore import RestorePreview
+from .shallow_clone import ClonePreview
 from .snapshot import Snapshot
 from .transaction import Transaction
+from .vacuum import Vacuumed
 
 @final
 class Table:
@@ -87,6 +92,43 @@ class Table:
         Raises:
             TableExists, SchemaMismatch, UnsupportedFeature, InvalidPredicate, UnsupportedExpression,
             StorageError, ValueError.
+        """
+
+    def convert(
+        self,
+        schema: object | None,
+        columns: str | None,
+        types: Sequence[object],
+        *,
+        statistics: bool,
+        options: dict[str, object],
+    ) -> Commit:
+        """Creates a table of the Parquet files in the folder (protocol: Data Files).
+
+        Args:
+            schema: The partition columns: anything with `__arrow_c_schema__`; None for `columns`.
+            columns: The partition columns as JSON; a type is SQL text or an index into `types`.
+            types: Arrow types.
+            statistics: Whether the statistics of the footers become those of the table.
+            options: As for `transaction`.
+
+        Raises:
+            TableExists, SchemaMismatch, CorruptData, CommitUnknown, StorageError, ValueError.
+        """
+
+    def preview_convert(
+        self,
+        schema: object | None,
+        columns: str | None,
+        types: Sequence[object],
+        *,
+        statistics: bool,
+        options: dict[str, object],
+    ) -> ConvertPreview:
+        """Returns what `convert` would do.
+
+        Raises:
+            TableExists, SchemaMismatch, CorruptData, StorageError, ValueError.
         """
 
     def snapshot(self, *, version: int | None = None, timestamp_ms: int | None = None) -> Snapshot:
@@ -172,6 +214,27 @@ class Table:
             UnsupportedFeature, CorruptLog, StorageError.
         """
 
+    def vacuum(
+        self,
+        known: Snapshot,
+        *,
+        request: dict[str, object],
+        clones: Sequence[Table | str],
+        options: dict[str, object],
+    ) -> Vacuumed:
+        """Deletes files that the table no longer needs (protocol: Vacuum Protocol Check).
+
+        Args:
+            known: The snapshot to start from.
+            request: ``retention_ms``, ``mode`` (``"full"`` or ``"lite"``), ``inventory`` (Arrow data or
+                None), ``force`` and ``dry_run``.
+            clones: Tables whose logs name files of this one, or their locations.
+            options: The commit options.
+
+        Raises:
+            UnsupportedFeature, CorruptLog, VersionNotFound, TableNotFound, CommitConflict, StorageError.
+        """
+
     def check(
         self,
         *,
@@ -230,6 +293,100 @@ class Table:
 
         Raises:
             CommitConflict, CommitUnknown.
+        """
+
+    def restore(
+        self,
+        known: Snapshot,
+        *,
+        version: int | None,
+        timestamp_ms: int | None,
+        ignore_missing_files: bool,
+        options: dict[str, object],
+    ) -> Commit:
+        """Restores an earlier version in one commit (protocol: Add File and Remove File, Change Metadata).
+
+        Args:
+            known: The newest snapshot.
+            version: The version to restore; exactly one of it and `timestamp_ms` is not None.
+            timestamp_ms: Selects the newest version committed at or before this time.
+            ignore_missing_files: Whether to leave out files that are gone.
+            options: As for `transaction`.
+
+        Raises:
+            VersionNotFound, CorruptData, ConstraintViolation, UnsupportedFeature, SchemaMismatch,
+            CommitConflict, CommitUnknown, StorageError, ValueError.
+        """
+
+    def preview_restore(
+        self,
+        known: Snapshot,
+        *,
+        version: int | None,
+        timestamp_ms: int | None,
+        ignore_missing_files: bool,
+    ) -> RestorePreview:
+        """Returns what `restore` would do.
+
+        Raises:
+            VersionNotFound, CorruptData, ConstraintViolation, UnsupportedFeature, SchemaMismatch,
+            StorageError, ValueError.
+        """
+
+    def shallow_clone(
+        self, known: Snapshot, target: Table | str, *, request: dict[str, object], options: dict[str, object]
+    ) -> Commit:
+        """Makes a table that refers to the files of this one (protocol: Add File and Remove File).
+
+        Args:
+            known: The version to clone.
+            target: A handle, or a location on the store of this table.
+            request: `properties`, `if_exists` (`"error"` or `"replace"`) and `verify_files`.
+            options: As for `transaction`.
+
+        Raises:
+            TableExists, UnsupportedFeature, SchemaMismatch, CorruptData, CommitConflict, CommitUnknown,
+            StorageError, ValueError.
+        """
+
+    def preview_clone(
+        self, known: Snapshot, target: Table | str, *, request: dict[str, object]
+    ) -> ClonePreview:
+        """Returns what `shallow_clone` would do.
+
+        Raises:
+            TableExists, UnsupportedFeature, SchemaMismatch, CorruptData, StorageError, ValueError.
+        """
+
+    def repair(self, known: Snapshot, *, options: dict[str, object]) -> tuple[list[str], Commit]:
+        """Removes the entries of data files that are gone (protocol: Add File and Remove File).
+
+        Args:
+            known: The snapshot to start from.
+            options: As for `transaction`.
+
+        Returns:
+            The paths of the removed files, and the commit, which is skipped without any.
+
+        Raises:
+            CorruptData, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown, StorageError.
+        """
+
+    def missing_files(self, known: Snapshot) -> list[str]:
+        """Returns the paths that `repair` would remove.
+
+        Raises:
+            CorruptData, ConstraintViolation, UnsupportedFeature, StorageError.
+        """
+
+    def symlink_manifest(self, known: Snapshot, *, dry_run: bool) -> tuple[list[str], list[str]]:
+        """Writes symlink manifests of a snapshot, and deletes those of partitions without files.
+
+        Returns:
+            The written and the deleted manifests, relative to the root.
+
+        Raises:
+            UnsupportedFeature, PathEscape, StorageError.
         """
 
     def alter(
@@ -297,14 +454,46 @@ class Table:
         Args:
             data: The rows, which are read once.
             known: The snapshot to start from.
-            request: ``on``, ``target_alias``, ``source_alias``, and ``clauses``: tuples of a kind, an action,
-                a condition and the values of columns.
+            request: ``on``, ``target_alias``, ``source_alias``, ``schema_mode`` and ``clauses``: tuples of a
+                kind, an action, a condition and the values of columns.
             options: As for `transaction`.
 
         Raises:
             ValueError, InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation,
             UnsupportedFeature, CommitConflict, CommitUnknown, CorruptData, StorageError.
         """
+
+    def optimize(self, known: Snapshot, *, request: dict[str, object], options: dict[str, object]) -> Commit:
+        """Rewrites files without changing rows (protocol: Add File and Remove File, `dataChange`).
+
+        Args:
+            known: A version of the table.
+            request: `predicate`, as SQL or None, `target_file_size`, as text or None, `zorder_by`, `full`,
+                and `purge`: whether exactly the files with deleted rows or dropped columns are rewritten.
+            options: As for `transaction`.
+
+        Raises:
+            DeltaicError: As for `Table.optimize`.
+        """
+
+    def recompute_statistics(
+        self, known: Snapshot, *, request: dict[str, object], options: dict[str, object]
+    ) -> Commit:
+        """Adds live files again with the statistics of their rows (protocol: Per-file Statistics).
+
+        Args:
+            known: A version of the table.
+            request: `columns`, names or None, and `predicate`, as SQL or None.
+            options: As for `transaction`.
+
+        Raises:
+            DeltaicError: As for `Table.recompute_statistics`.
+        """
+
+    def preview_statistics(
+        self, known: Snapshot, *, request: dict[str, object], options: dict[str, object]
+    ) -> DryRun:
+        """Returns what computing statistics would do; the arguments and errors are the same."""
 
     def update(
         self,

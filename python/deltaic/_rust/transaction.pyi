@@ -116,6 +116,18 @@ class Transaction:
             UnsupportedFeature, CorruptData, StorageError.
         """
 
+    def merge(self, data: object, *, request: dict[str, object]) -> int:
+        """Stages a merge of rows; returns the number of rows that it updates, deletes or inserts.
+
+        Args:
+            data: The rows, which are read once.
+            request: As for `Table.merge`.
+
+        Raises:
+            ValueError, InvalidPredicate, UnsupportedExpression, SchemaMismatch, ConstraintViolation,
+            UnsupportedFeature, CorruptData, StorageError.
+        """
+
     def delete_rows(self, rows: dict[str, list[int]]) -> int:
         """Stages row deletions by position from 0 in each file; returns how many were not yet deleted.
 

@@ -24,10 +24,23 @@ _INTERRUPTED = 130
 # Arguments of the Python API that hints name, and what the command line calls them.
 _OPTIONS = {
     "infer=True": "--infer",
+    'if_exists="replace"': "--replace",
+    "ignore_missing_files=True": "--ignore-missing-files",
     "allowed_roots": "--allowed-root",
     "max_line_bytes": "--max-line-bytes",
     "limit=": "--limit",
+    "target_file_size": "--target-file-size",
+    "partition_schema": "--partition-schema",
+    "zorder_by": "--zorder-by",
+    "omit where": "omit --where",
+    "omit full": "omit --full",
+    "full may": "--full may",
+    "force=True": "--force",
+    'mode "lite"': "--lite",
+    'in the mode "full"': "without --lite",
+    "omit the inventory": "omit --inventory",
     "table.check()": "deltaic check PATH",
+    "Table.convert(uri)": "deltaic convert PATH",
 }
 _ARGUMENTS = re.compile(rf"(?<!\S)({'|'.join(map(re.escape, _OPTIONS))})(?=[\s,;:.]|$)")
 

@@ -43,6 +43,8 @@ pub mod log_tail;
 pub mod post_commit;
 pub mod progress;
 pub mod reconcile;
+pub mod removed_files;
+pub mod running_vacuum;
 pub mod segment;
 pub mod snapshot;
 pub mod time_travel;

@@ -1,4 +1,4 @@
-//! Progress of a check or a write, for callers that display it.
+//! Progress of a check, a write or a vacuum, for callers that display it.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -12,6 +12,8 @@ pub enum Stage {
     Files,
     /// Writing rows.
     Rows,
+    /// Deleting files.
+    Deletions,
 }
 
 impl Stage {
@@ -22,6 +24,7 @@ impl Stage {
             Self::Log => "log",
             Self::Files => "files",
             Self::Rows => "rows",
+            Self::Deletions => "deletions",
         }
     }
 
@@ -30,6 +33,7 @@ impl Stage {
             Self::Log => 0,
             Self::Files => 1,
             Self::Rows => 2,
+            Self::Deletions => 3,
         }
     }
 }
@@ -71,7 +75,8 @@ impl Progress {
         let stage = match self.stage.load(Ordering::Relaxed) {
             0 => Stage::Log,
             1 => Stage::Files,
-            _ => Stage::Rows,
+            2 => Stage::Rows,
+            _ => Stage::Deletions,
         };
         (
             stage,

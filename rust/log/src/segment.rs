@@ -263,7 +263,7 @@ pub fn not_a_table(listing: &Listing, uri: &str) -> Error {
     } else {
         (
             "it has no _delta_log",
-            "check the path; for a folder of Parquet files create a table and append the files' rows to it",
+            "check the path; make a table of a folder of Parquet files with Table.convert(uri)",
         )
     };
     let hint = match parent_table(uri) {

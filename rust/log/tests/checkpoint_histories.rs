@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use deltaic_log::Snapshot;
 use deltaic_log::check::{OlderNames, Progress, check_log};
 use deltaic_log::checkpoint::{CheckpointName, CheckpointOptions, CheckpointWritten, write_checkpoint};
+use deltaic_log::listing::Listing;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::Result;
 use deltaic_storage::store_error;
@@ -131,11 +133,11 @@ proptest! {
             let state = replay(&commits[..=at]);
             assert!(written.is_new);
             assert_eq!(rows_of(&table, &written).await?, sorted(state.checkpointed()), "{written:?}");
-            let files = state.files.len() + state.tombstones.len();
+            let sidecars = [state.files.len(), state.tombstones.len()].map(|rows| rows.div_ceil(sidecar_actions));
             assert_eq!(written.adds, state.files.len() as u64);
             let follows_v2 = policy_is_v2 && snapshot.protocol().reader_features.iter().flatten()
                 .any(|name| name == "v2Checkpoint");
-            assert_eq!(written.sidecars.len(), if follows_v2 { files.div_ceil(sidecar_actions) } else { 0 });
+            assert_eq!(written.sidecars.len(), if follows_v2 { sidecars.iter().sum() } else { 0 });
             assert_eq!(written.path.len() > "_delta_log/00000000000000000000.checkpoint.parquet".len(),
                 follows_v2 && !is_classic, "{}", written.path);
             let found = codes(&table).await?;
@@ -196,6 +198,55 @@ proptest! {
             let alone = table.open().await?;
             assert_eq!(facts(&alone).await?, state.facts(), "warnings: {:?}", alone.warnings());
             assert_eq!(statistics_facts(&alone).await?, before);
+            Ok(())
+        })?;
+    }
+
+    /// Checkpoints that reference the sidecars of older ones: each contains what the oracle states, and alone gives the
+    /// snapshot, whether the writer opens the table each time or refreshes one snapshot.
+    ///
+    /// protocol: checkpoints.10, v2-spec.2, v2-spec.3, sidecar-files.1
+    #[test]
+    fn each_checkpoint_of_a_sequence_gives_the_snapshot_alone(
+        mut commits in history(), are_due in proptest::collection::vec(any::<bool>(), 13),
+        sidecar_actions in 1usize..6, is_refreshed in any::<bool>(),
+    ) {
+        with_policy_v2(&mut commits);
+        holds(async {
+            let mut table = TableBuilder::new();
+            let mut handle = None;
+            let mut versions = Vec::new();
+            for (version, actions) in commits.iter().enumerate() {
+                table.commit(actions.clone()).await?;
+                if are_due.get(version) != Some(&true) {
+                    continue;
+                }
+                let snapshot = match handle.take().filter(|_| is_refreshed) {
+                    None => table.open().await?,
+                    Some(older) => Snapshot::refresh(&older).await?,
+                };
+                let options = CheckpointOptions { sidecar_actions, ..options() };
+                let written = write_checkpoint(&snapshot, &options).await?;
+                let state = replay(&commits[..=version]);
+                assert_eq!(rows_of(&table, &written).await?, sorted(state.checkpointed()), "{written:?}");
+                assert_eq!(written.adds, state.files.len() as u64);
+                let unique: BTreeSet<&String> = written.sidecars.iter().collect();
+                assert_eq!(unique.len(), written.sidecars.len());
+                versions.push(version);
+                handle = Some(snapshot);
+            }
+            delete_commits(&table, commits.len() - 1).await?;
+            // Newest first, since a log with a gap before its end cannot be read.
+            for version in versions.into_iter().rev() {
+                let alone = table.open_at(version).await?;
+                assert_eq!(facts(&alone).await?, replay(&commits[..=version]).facts());
+                assert_eq!(alone.warnings(), [""; 0]);
+                for file in Listing::whole(&table.location()).await?.files {
+                    if file.path.version == alone.version() {
+                        table.delete(&file.relative()).await?;
+                    }
+                }
+            }
             Ok(())
         })?;
     }

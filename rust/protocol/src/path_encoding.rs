@@ -33,6 +33,36 @@ pub fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, URI_ESCAPED).to_string()
 }
 
+/// Characters that are escaped in the path of an absolute URI.
+const ABSOLUTE_ESCAPED: &AsciiSet = &URI_ESCAPED.remove(b'\'').remove(b':').remove(b';');
+
+/// Encodes a stored path for an absolute URI in `add.path`, in the spelling of `java.net.URI`: characters that are not
+/// ASCII are retained, except for spaces and control characters. Spark compares such paths as texts.
+///
+/// Protocol: *Add File and Remove File*.
+///
+/// ```
+/// use deltaic_protocol::path_encoding::encode_absolute_path;
+/// assert_eq!(encode_absolute_path("data/süd 1%/it's:x"), "data/süd%201%25/it's:x");
+/// assert_eq!(encode_absolute_path("a\u{a0}b"), "a%C2%A0b");
+/// ```
+#[must_use]
+pub fn encode_absolute_path(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for sign in path.chars() {
+        if sign.is_ascii() || sign.is_whitespace() || sign.is_control() {
+            let mut bytes = [0; 4];
+            encoded.extend(utf8_percent_encode(
+                sign.encode_utf8(&mut bytes),
+                ABSOLUTE_ESCAPED,
+            ));
+        } else {
+            encoded.push(sign);
+        }
+    }
+    encoded
+}
+
 /// Decodes `add.path` once, to a stored path.
 ///
 /// ```

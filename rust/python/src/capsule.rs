@@ -1,5 +1,5 @@
-//! The Arrow PyCapsule protocol, import and export. The only module with `unsafe`: Arrow's C interface uses raw
-//! pointers.
+//! The Arrow PyCapsule protocol, import and export. It uses `unsafe`, because Arrow's C interface consists of
+//! raw pointers.
 //!
 //! Safety: the name of a capsule determines the type of its pointer, and moving a structure out of a capsule leaves an
 //! empty one, so nothing is released twice. The tests round-trip every type through another library.

@@ -14,6 +14,7 @@ mod check;
 mod commit;
 mod commit_files;
 mod commit_options;
+mod convert;
 mod diagnostics;
 mod dry_run;
 mod error;
@@ -23,21 +24,30 @@ mod fault;
 mod maintenance;
 mod merge;
 mod native_scan;
+mod optimize;
 mod predicate;
 mod progress;
 #[cfg(feature = "provoke")]
 mod provoke;
+mod repair;
+mod restore;
 mod runtime;
 mod scan;
 mod schema;
+mod shallow_clone;
 mod snapshot;
 mod source;
+mod statistics;
+mod symlink_manifest;
 mod table;
 mod transaction;
+mod vacuum;
 #[cfg(feature = "witness")]
 mod witness;
 mod write_task;
 
+#[cfg(not(feature = "witness"))]
+use deltaic_storage::unused_memory::{Allocator, set_allocator};
 use pyo3::prelude::*;
 
 #[pymodule]
@@ -45,7 +55,13 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fault::install_hook();
     // With the feature `witness`, a counting allocator is used instead.
     #[cfg(not(feature = "witness"))]
-    allocator::return_memory_soon();
+    {
+        allocator::keep_memory(false);
+        set_allocator(Allocator {
+            release: allocator::return_memory,
+            keep: allocator::keep_memory,
+        });
+    }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<arrow_table::ArrowSchema>()?;
     module.add_class::<arrow_table::ArrowTable>()?;
@@ -55,18 +71,22 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<check::Finding>()?;
     module.add_class::<check::Report>()?;
     module.add_class::<commit::Commit>()?;
+    module.add_class::<convert::ConvertPreview>()?;
     module.add_class::<dry_run::DryRun>()?;
     module.add_class::<native_scan::NativeScanPlan>()?;
     module.add_class::<commit_files::CommitFiles>()?;
+    module.add_class::<restore::RestorePreview>()?;
     module.add_class::<scan::Scan>()?;
     module.add_class::<scan::ScanTask>()?;
     module.add_class::<schema::Schema>()?;
+    module.add_class::<shallow_clone::ClonePreview>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<maintenance::CheckpointWritten>()?;
     module.add_class::<maintenance::CleanedUp>()?;
     module.add_class::<maintenance::Compacted>()?;
+    module.add_class::<vacuum::Vacuumed>()?;
     module.add_class::<write_task::WriteTask>()?;
     #[cfg(feature = "witness")]
     {

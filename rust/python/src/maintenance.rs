@@ -22,6 +22,7 @@ pub(crate) struct CheckpointWritten {
     actions: Option<u64>,
     size_in_bytes: u64,
     sidecars: Vec<String>,
+    reused_sidecars: usize,
     is_new: bool,
 }
 
@@ -33,6 +34,7 @@ impl From<checkpoint::CheckpointWritten> for CheckpointWritten {
             actions: written.actions,
             size_in_bytes: written.bytes,
             sidecars: written.sidecars,
+            reused_sidecars: written.reused_sidecars,
             is_new: written.is_new,
         }
     }

@@ -1,7 +1,7 @@
 //! The request for a merge, as Python passes it.
 
-use deltaic_protocol::Error;
-use deltaic_table::transaction::{ClauseKind, Merge, MergeAction, MergeClause};
+use deltaic_protocol::{Error, ErrorKind};
+use deltaic_table::transaction::{ClauseKind, Merge, MergeAction, MergeClause, SchemaMode};
 use pyo3::prelude::*;
 
 use crate::error::CallResult;
@@ -15,6 +15,7 @@ pub(crate) struct MergeRequest {
     target_alias: String,
     source_alias: String,
     clauses: Vec<Clause>,
+    schema_mode: String,
 }
 
 /// A kind (`matched`, `not_matched`, `not_matched_by_source`), an action (`update`, `insert`, `delete`), a condition, and
@@ -24,11 +25,22 @@ type Clause = (String, String, Option<String>, Option<Vec<(String, String)>>);
 impl MergeRequest {
     pub(crate) fn parse(self) -> CallResult<Merge> {
         let on = parsed(Some(&self.on))?;
+        let evolves = match SchemaMode::parse(&self.schema_mode, None)? {
+            SchemaMode::Keep => false,
+            SchemaMode::Merge => true,
+            SchemaMode::Replace(_) => {
+                let what = "a merge cannot replace the schema, which the other rows have";
+                return Err(Error::new(ErrorKind::InvalidArgument, what)
+                    .hint("pass schema_mode=\"merge\", or overwrite the table")
+                    .into());
+            }
+        };
         Ok(Merge {
             on: on.ok_or_else(|| Error::internal("a merge has no condition"))?,
             target_alias: self.target_alias,
             source_alias: self.source_alias,
             clauses: self.clauses.into_iter().map(clause).collect::<CallResult<_>>()?,
+            evolves,
         })
     }
 }

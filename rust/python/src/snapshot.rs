@@ -8,7 +8,7 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
 use deltaic_table::transaction::{
-    Replaced, SchemaMode, SourceRows, preview_change, preview_merge, preview_rows,
+    Replaced, SchemaMode, SourceRows, preview_change, preview_merge, preview_optimize, preview_rows,
 };
 use pyo3::prelude::*;
 
@@ -20,6 +20,7 @@ use crate::error::{CallResult, broken};
 use crate::fault::guarded;
 use crate::merge::MergeRequest;
 use crate::native_scan::NativeScanPlan;
+use crate::optimize::OptimizeRequest;
 use crate::predicate::parsed;
 use crate::runtime::wait;
 use crate::scan::Scan;
@@ -108,6 +109,16 @@ impl Snapshot {
         self.snapshot.warnings().to_vec()
     }
 
+    #[getter]
+    fn log_files(&self) -> Vec<(&str, u64)> {
+        let segment = self.snapshot.segment();
+        let checkpoint = segment.checkpoint.iter().flat_map(|checkpoint| &checkpoint.files);
+        checkpoint
+            .chain(&segment.commits)
+            .map(|file| (file.name.as_str(), file.size))
+            .collect()
+    }
+
     fn refresh(&self, py: Python<'_>) -> CallResult<Self> {
         let snapshot = self.snapshot.clone();
         let snapshot = wait(py, async move { snapshot.refresh().await })?;
@@ -166,6 +177,14 @@ impl Snapshot {
         Ok(found.into())
     }
 
+    /// What an optimization would do.
+    #[pyo3(signature = (*, request))]
+    fn preview_optimize(&self, py: Python<'_>, request: OptimizeRequest) -> CallResult<DryRun> {
+        let (snapshot, request) = (self.snapshot.clone(), request.parse()?);
+        let found = wait(py, async move { preview_optimize(&snapshot, &request).await })?;
+        Ok(found.into())
+    }
+
     #[pyo3(signature = (data, *, request, options))]
     fn preview_merge(
         &self,
@@ -178,7 +197,7 @@ impl Snapshot {
         let request = request.parse()?;
         let allowed_roots = self.allowed_roots.clone();
         let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            let source = Arc::new(SourceRows::read(rows).await?);
+            let source = Arc::new(SourceRows::read(rows, options.memory).await?);
             preview_merge(&snapshot, &request, &source, options, &allowed_roots).await
         })?;
         Ok(found.into())
@@ -235,6 +254,7 @@ impl Snapshot {
         let options = ScanOptions {
             columns,
             predicate: parsed(predicate)?,
+            skips: None,
             limit,
             batch_size,
             row_ids,

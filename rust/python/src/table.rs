@@ -8,15 +8,16 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::{version_at, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::change::{changes_from_json, columns_from_json};
-use deltaic_protocol::schema::{ColumnName, schema_from_arrow};
+use deltaic_protocol::schema::{ColumnName, StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
 use deltaic_table::transaction::{
-    Replaced, SchemaMode, SourceRows, append_stream, delete, merge, overwrite_stream, update,
+    Replaced, SchemaMode, SourceRows, append_stream, delete, merge, optimize, overwrite_stream, update,
 };
+use deltaic_table::vacuum::vacuum;
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
@@ -26,16 +27,25 @@ use crate::check::{self, Report};
 use crate::commit::Commit;
 use crate::commit_files::{self, CommitFiles};
 use crate::commit_options::CommitOptions;
+use crate::convert::{self, ConvertPreview};
+use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
 use crate::merge::MergeRequest;
+use crate::optimize::OptimizeRequest;
 use crate::predicate::{assignments, parsed};
 use crate::progress::Functions;
+use crate::repair;
+use crate::restore::{self, RestorePreview};
 use crate::runtime::{wait, wait_reporting};
+use crate::shallow_clone::{self, ClonePreview, CloneRequest};
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
+use crate::statistics::{self, StatisticsRequest};
+use crate::symlink_manifest;
 use crate::transaction::Transaction;
+use crate::vacuum::{VacuumRequest, Vacuumed};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -108,12 +118,8 @@ impl Table {
         options: CommitOptions,
     ) -> CallResult<Option<Commit>> {
         let table = guarded(|| {
-            let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(NewTable {
-                schema: match &schema {
-                    Some(schema) => schema_from_arrow(&schema.0)?,
-                    None => columns_from_json(columns.unwrap_or_default(), &types)?,
-                },
+                schema: schema_in(schema.as_ref(), columns, types)?,
                 partition_columns: partition_by,
                 cluster_by: columns_named(&cluster_by)?,
                 properties,
@@ -129,6 +135,34 @@ impl Table {
             create(&location, table, &options).await
         })?;
         Ok(made.map(Commit::from))
+    }
+
+    #[pyo3(signature = (schema, columns, types, *, statistics, options))]
+    fn convert(
+        &self,
+        py: Python<'_>,
+        schema: Option<SchemaIn>,
+        columns: Option<&str>,
+        types: Vec<FieldIn>,
+        statistics: bool,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let schema = guarded(|| Ok(schema_in(schema.as_ref(), columns, types)?))?;
+        convert::run(py, convert::request(&self.location, schema, statistics), options)
+    }
+
+    #[pyo3(signature = (schema, columns, types, *, statistics, options))]
+    fn preview_convert(
+        &self,
+        py: Python<'_>,
+        schema: Option<SchemaIn>,
+        columns: Option<&str>,
+        types: Vec<FieldIn>,
+        statistics: bool,
+        options: CommitOptions,
+    ) -> CallResult<ConvertPreview> {
+        let schema = guarded(|| Ok(schema_in(schema.as_ref(), columns, types)?))?;
+        convert::preview(py, convert::request(&self.location, schema, statistics), options)
     }
 
     #[pyo3(signature = (*, version=None, timestamp_ms=None))]
@@ -247,6 +281,25 @@ impl Table {
         maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
+    #[pyo3(signature = (known, *, request, clones, options))]
+    fn vacuum(
+        &self,
+        py: Python<'_>,
+        known: &Snapshot,
+        request: VacuumRequest,
+        clones: Vec<CloneIn>,
+        options: CommitOptions,
+    ) -> CallResult<Vacuumed> {
+        let snapshot = known.snapshot.clone();
+        let (options, reporter) = options.parse()?;
+        let clones = clones.into_iter().map(|clone| clone.location(&self.location));
+        let request = request.parse(py, clones.collect::<deltaic_protocol::Result<_>>()?)?;
+        let vacuumed = wait_reporting(py, reporter.as_ref(), async move {
+            vacuum(&snapshot, &request, &options).await
+        })?;
+        Ok(vacuumed.into())
+    }
+
     #[pyo3(signature = (known, *, operation, options, dry_run))]
     #[expect(
         clippy::unused_self,
@@ -281,6 +334,102 @@ impl Table {
         let reporter = reporter.map(Arc::new);
         let committed = run_with_function(py, &known, function, operation, max_runs, (options, reporter))?;
         Ok(committed.map(Commit::from))
+    }
+
+    #[pyo3(signature = (known, *, version, timestamp_ms, ignore_missing_files, options))]
+    fn restore(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        version: Option<i64>,
+        timestamp_ms: Option<i64>,
+        ignore_missing_files: bool,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let request = restore::request(version, timestamp_ms, ignore_missing_files, self.options)?;
+        restore::run(py, &known, request, options)
+    }
+
+    #[pyo3(signature = (known, *, version, timestamp_ms, ignore_missing_files))]
+    fn preview_restore(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        version: Option<i64>,
+        timestamp_ms: Option<i64>,
+        ignore_missing_files: bool,
+    ) -> CallResult<RestorePreview> {
+        let request = restore::request(version, timestamp_ms, ignore_missing_files, self.options)?;
+        restore::preview(py, &known, request)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, of which its face chooses the version"
+    )]
+    #[pyo3(signature = (known, target, *, request, options))]
+    fn shallow_clone(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        target: CloneIn,
+        request: CloneRequest,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let target = target.location(known.snapshot.location())?;
+        shallow_clone::run(py, &known, request.parse(target)?, options)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, of which its face chooses the version"
+    )]
+    #[pyo3(signature = (known, target, *, request))]
+    fn preview_clone(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        target: CloneIn,
+        request: CloneRequest,
+    ) -> CallResult<ClonePreview> {
+        let target = target.location(known.snapshot.location())?;
+        shallow_clone::preview(py, &known, request.parse(target)?)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, whose newest snapshot its face keeps"
+    )]
+    #[pyo3(signature = (known, *, options))]
+    fn repair(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        options: CommitOptions,
+    ) -> CallResult<(Vec<String>, Commit)> {
+        repair::run(py, &known, options)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, whose newest snapshot its face keeps"
+    )]
+    fn missing_files(&self, py: Python<'_>, known: PyRef<'_, Snapshot>) -> CallResult<Vec<String>> {
+        repair::missing_files(py, &known)
+    }
+
+    #[expect(
+        clippy::unused_self,
+        reason = "a verb of a table, whose newest snapshot its face keeps"
+    )]
+    #[pyo3(signature = (known, *, dry_run))]
+    fn symlink_manifest(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        dry_run: bool,
+    ) -> CallResult<(Vec<String>, Vec<String>)> {
+        symlink_manifest::run(py, &known, dry_run)
     }
 
     #[pyo3(signature = (changes, types, *, options, known))]
@@ -360,10 +509,48 @@ impl Table {
         let request = request.parse()?;
         let allowed_roots = self.allowed_roots.clone();
         let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            let source = Arc::new(SourceRows::read(rows).await?);
+            let source = Arc::new(SourceRows::read(rows, options.memory).await?);
             merge(&snapshot, request, source, options, allowed_roots).await
         })?;
         Ok(committed.into())
+    }
+
+    #[pyo3(signature = (known, *, request, options))]
+    fn optimize(
+        &self,
+        py: Python<'_>,
+        known: &Snapshot,
+        request: OptimizeRequest,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+        let (request, allowed_roots) = (request.parse()?, self.allowed_roots.clone());
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
+            optimize(&snapshot, request, options, allowed_roots).await
+        })?;
+        Ok(committed.into())
+    }
+
+    #[pyo3(signature = (known, *, request, options))]
+    fn recompute_statistics(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        request: StatisticsRequest,
+        options: CommitOptions,
+    ) -> CallResult<Commit> {
+        statistics::run(py, &known, request, options, self.allowed_roots.clone())
+    }
+
+    #[pyo3(signature = (known, *, request, options))]
+    fn preview_statistics(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        request: StatisticsRequest,
+        options: CommitOptions,
+    ) -> CallResult<DryRun> {
+        statistics::preview(py, &known, request, options, self.allowed_roots.clone())
     }
 
     #[pyo3(signature = (known, *, values, predicate, options))]
@@ -405,6 +592,36 @@ impl Table {
             append_stream(&snapshot, rows, schema_mode, options).await
         })?;
         Ok(committed.into())
+    }
+}
+
+/// A clone, as a handle or by its location.
+#[derive(FromPyObject)]
+enum CloneIn {
+    Handle(Py<Table>),
+    Uri(String),
+}
+
+impl CloneIn {
+    /// The location; one given as text has the storage options of the source.
+    fn location(self, source: &TableLocation) -> deltaic_protocol::Result<Arc<TableLocation>> {
+        match self {
+            Self::Handle(handle) => Ok(Arc::clone(&handle.get().location)),
+            Self::Uri(uri) => TableLocation::with_options(&uri, source.options(), Vec::new()).map(Arc::new),
+        }
+    }
+}
+
+/// A schema as Python passes it: Arrow, or columns as JSON with Arrow types.
+fn schema_in(
+    schema: Option<&SchemaIn>,
+    columns: Option<&str>,
+    types: Vec<FieldIn>,
+) -> deltaic_protocol::Result<StructType> {
+    let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
+    match schema {
+        Some(schema) => schema_from_arrow(&schema.0),
+        None => columns_from_json(columns.unwrap_or_default(), &types),
     }
 }
 

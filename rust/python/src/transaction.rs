@@ -7,7 +7,7 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_log::transaction::OwnerProcess;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::{GivenFile, Replaced, SchemaMode, TableTransaction, operation};
+use deltaic_table::transaction::{GivenFile, Replaced, SchemaMode, SourceRows, TableTransaction, operation};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -18,6 +18,7 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::fault::guarded;
+use crate::merge::MergeRequest;
 use crate::predicate::{assignments, parsed};
 use crate::progress::Reporter;
 use crate::runtime::{wait, wait_reporting};
@@ -214,6 +215,20 @@ impl Transaction {
             let mut staged = staged.lock().await;
             let updated = staged.update(&values, predicate.as_ref(), &allowed_roots).await?;
             Ok(updated.rows)
+        })
+    }
+
+    #[pyo3(signature = (data, *, request))]
+    fn merge(&self, py: Python<'_>, data: BatchesIn, request: MergeRequest) -> CallResult<u64> {
+        let (staged, request) = (self.own()?, request.parse()?);
+        let allowed_roots = self.allowed_roots.clone();
+        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
+            let mut staged = staged.lock().await;
+            if staged.is_done() {
+                return Ok(0); // without reading the rows
+            }
+            let source = Arc::new(SourceRows::read(rows, staged.memory()).await?);
+            staged.merge(&request, &source, &allowed_roots).await
         })
     }
 

@@ -29,6 +29,7 @@ mod schema_depth;
 mod store_error;
 pub mod temporary_file;
 mod thrift;
+pub mod unused_memory;
 mod whole_body;
 
 pub use in_parallel::{Running, compute, in_parallel, start};

@@ -5,7 +5,13 @@
 //! * Transactions: a [`transaction::TableTransaction`] stages added and removed files, and commits them once.
 //! * Altering: [`alter::alter`] verifies changes that depend on the rows.
 //! * Change feed: [`changes::Changes`] plans tasks from the commits of a range.
+//! * Restoring: [`restore::restore`] makes an earlier version the newest.
+//! * Cloning: [`shallow_clone::shallow_clone`] makes a table that refers to the files of another.
+//! * Converting: [`convert::convert`] makes a table of a folder of Parquet files.
+//! * Repairing: [`repair::repair`] removes the entries of data files that are gone.
+//! * Manifests: [`symlink_manifest::write_manifests`] lists the files for engines without Delta support.
 //! * Checking: [`check::check`] reports what is wrong with a table.
+//! * Vacuum: [`vacuum::vacuum`] deletes files that the table no longer needs.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -49,9 +55,16 @@
 pub mod alter;
 pub mod changes;
 pub mod check;
+pub mod convert;
 mod explain;
 pub mod native_scan;
 pub mod read;
+pub mod repair;
+pub mod restore;
 pub mod scan;
+pub mod shallow_clone;
+mod stored_files;
+pub mod symlink_manifest;
 pub mod transaction;
+pub mod vacuum;
 pub mod write;

@@ -138,6 +138,33 @@ async fn pages_that_cannot_match_are_not_fetched() -> Result<()> {
     Ok(())
 }
 
+/// Rows that need not be read are skipped by pages, and the rows of the other pages are not filtered.
+#[tokio::test(start_paused = true)]
+async fn pages_are_skipped_without_filtering_rows() -> Result<()> {
+    let (table, snapshot) = table(1, ROWS).await?;
+    for (text, expected) in [
+        ("id = 12345", 1_000),
+        ("id >= 12345 AND id < 13500", 2_000),
+        ("id IN (5, 39999)", 2_000),
+        ("id < 0", 0),
+        ("id >= 0", ROWS as usize),
+    ] {
+        let options = ScanOptions {
+            skips: Some(parse_predicate(text)?.bind(snapshot.schema())?),
+            ..asked(&["id"], None, None)
+        };
+        let (rows, _) = read(&table, &snapshot, options.clone()).await?;
+        assert_eq!(rows, expected, "{text}");
+        let filtered = ScanOptions {
+            predicate: asked(&[], Some("id <= 12345"), None).predicate,
+            ..options
+        };
+        let (rows, _) = read(&table, &snapshot, filtered).await?;
+        assert!(rows <= expected && (rows > 0) == (expected > 0), "{text}: {rows}");
+    }
+    Ok(())
+}
+
 #[tokio::test(start_paused = true)]
 async fn files_are_fetched_side_by_side() -> Result<()> {
     let (table, snapshot) = table(32, 2_000).await?;

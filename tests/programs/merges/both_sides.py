@@ -25,6 +25,12 @@ def leaves_of(sides: Sides) -> list[Expression]:
     return [of_side(side, leaf) for side, schema in sides.items() for leaf in expressions.leaves_of(schema)]
 
 
+def field_of(column: pa.Field, field: pa.Field) -> Expression:
+    """Returns a field of a column of structs."""
+    name, part = column.name, field.name
+    return Expression(f"{quoted(name)}.{quoted(part)}", field.type, lambda row: (row[name] or {}).get(part))
+
+
 def of_side(side: str, expression: Expression) -> Expression:
     """Returns a column as a function of pairs, qualified by the alias of its side."""
     return replace(expression, sql=f"{side}.{expression}", of=lambda pair: expression.of(pair[side]))

@@ -14,10 +14,14 @@ from tests.programs.verbs import Outcome
 
 from .verb import SOURCE, TARGET, Clause, Delete, Insert, InsertAll, Kind, Merge, Update, UpdateAll, to_sql
 
+# The least memory of a write, and a column that makes rows so large that they wait in temporary files.
+MEMORY = 1 << 20
+LARGE = pa.field("a large column", pa.string())
 
-def run(table: deltaic.Table, merge: Merge) -> Outcome:
-    """Runs a merge."""
-    commit = _builder(table, merge).execute()
+
+def run(table: deltaic.Table, merge: Merge, *, is_large: bool = False) -> Outcome:
+    """Runs a merge, with rows that fit in memory or not."""
+    commit = _builder(table, merge, is_large=is_large).execute(memory=MEMORY if is_large else None)
     assert not commit.warnings, commit.warnings
     return Outcome(None if commit.skipped else commit.version, dict(commit.metrics))
 
@@ -35,9 +39,14 @@ def source_of(merge: Merge) -> pa.Table:
     return pa.Table.from_batches(rows.to_batches(-(-rows.num_rows // merge.batches)))
 
 
-def _builder(table: deltaic.Table, merge: Merge) -> Any:
+def _builder(table: deltaic.Table, merge: Merge, *, is_large: bool = False) -> Any:
     source = source_of(merge)
-    builder = table.merge(source, on=str(merge.on), target_alias=TARGET, source_alias=SOURCE)
+    if is_large:
+        source = source.append_column(LARGE, pa.array(["x" * (MEMORY // 8)] * source.num_rows, LARGE.type))
+    mode = "merge" if merge.evolves else "keep"
+    builder = table.merge(
+        source, on=str(merge.on), target_alias=TARGET, source_alias=SOURCE, schema_mode=mode
+    )
     for clause in merge.clauses:
         builder = _with_clause(builder, clause)
     return builder

@@ -32,5 +32,6 @@ def run(spark: SparkSession, root: Path, merge: Merge) -> Outcome:
 def statement(merge: Merge, root: Path) -> str:
     """Returns a merge as SQL, in which the kinds of clauses have a fixed order."""
     clauses = [str(clause) for kind in Kind for clause in merge.of(kind)]
-    head = f"MERGE INTO delta.`{root}` AS {TARGET} USING {VIEW} AS {SOURCE} ON {merge.on}"
+    evolves = " WITH SCHEMA EVOLUTION" if merge.evolves else ""
+    head = f"MERGE{evolves} INTO delta.`{root}` AS {TARGET} USING {VIEW} AS {SOURCE} ON {merge.on}"
     return "\n".join([head, *clauses])

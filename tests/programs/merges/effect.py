@@ -13,7 +13,7 @@ from tests.programs.identity import Marks
 from tests.programs.model import Effect, Known, Model, Refused
 from tests.programs.values import Row, quoted
 
-from .assignments import assigned
+from .evolution import evolved, extended, fitted, merged
 from .verb import SOURCE, TARGET, Clause, Delete, Insert, InsertAll, Kind, Merge, Pair, Update, UpdateAll
 
 
@@ -22,6 +22,8 @@ class MergeEffect(Effect):
     """What a merge changes, and the metrics that do not depend on files."""
 
     metrics: dict[str, int] = field(default_factory=dict)
+    definition: Definition | None = None
+    """The table after the merge, if the schema changes."""
 
 
 def effect(model: Model, merge: Merge, marks: Marks | None = None) -> MergeEffect:
@@ -29,10 +31,37 @@ def effect(model: Model, merge: Merge, marks: Marks | None = None) -> MergeEffec
 
     Given high-water marks move; by default, a copy of those of the model.
     """
+    marks = dict(model.marks) if marks is None else marks
     try:
-        return _Run(model, merge, dict(model.marks) if marks is None else marks).effect()
+        return _evolved(model, merge, marks) if merge.evolves else _Run(model, merge, marks).effect()
     except Overflow as error:
         raise Refused(f"overflow: {error}") from error
+
+
+def apply(model: Model, found: Effect) -> None:
+    """Changes the model."""
+    model.known, model.marks = found.after, found.marks
+    if isinstance(found, MergeEffect) and found.definition is not None:
+        model.definition = found.definition
+
+
+def compare_metrics(found: MergeEffect, metrics: dict[str, int]) -> None:
+    """Metrics about rows are those of the model."""
+    assert {name: metrics.get(name) for name in found.metrics} == found.metrics
+    written = len(found.inserts) + len(found.postimages)
+    assert metrics["numOutputRows"] == written + metrics["numTargetRowsCopied"]
+
+
+def _evolved(model: Model, merge: Merge, marks: Marks) -> MergeEffect:
+    """Returns the effect on the table with its new columns, which are NULL."""
+    before = model.definition.schema
+    definition = evolved(model.definition, merge)
+    wider = Model(definition)
+    wider.known = [
+        replace(known, row=extended(known.row, before, definition.schema)) for known in model.known
+    ]
+    found = _Run(wider, merge, marks).effect()
+    return found if definition.schema == before else replace(found, definition=definition)
 
 
 def multiple_matches(rows: list[Row], merge: Merge) -> list[int]:
@@ -107,10 +136,11 @@ class _Run:
             match clause.action:
                 case UpdateAll() | InsertAll():
                     lacking = [name for name in self.definition.schema.names if name.lower() not in source]
-                    if lacking:
+                    if lacking and not self.merge.evolves:
                         raise Refused(f"the source lacks {lacking}")
                     is_update = isinstance(clause.action, UpdateAll)
-                    if any(is_update or one.always for one in identities.values()):
+                    given = [one for name, one in identities.items() if name.lower() in source]
+                    if any(is_update or one.always for one in given):
                         raise Refused("values of identity columns")
                 case Update(values):
                     if any(path[0] in identities for path in values):
@@ -146,7 +176,7 @@ class _Run:
         if clause is None:
             return
         given = clause.action.values if isinstance(clause.action, Insert) else self._of_source()
-        values = {name: value.of(pair) for name, value in given.items()}
+        values = {name: self._value((name,), value, pair) for name, value in given.items()}
         [row] = self.model.completed([values], list(values), self.marks)
         [row] = self.model.accepted([row])
         self.total.inserts.append(row)
@@ -160,7 +190,8 @@ class _Run:
         """Returns a row of the table with new values, as it is stored."""
         row = pair[TARGET]
         # Every value is computed from the row before.
-        found = {path: value.of(pair) for path, value in self._assignments(clause).items()}
+        assignments = self._assignments(clause)
+        found = {path: self._value(path, value, pair) for path, value in assignments.items()}
         for (name, *inner), value in found.items():
             kind = self.definition.schema.field(name).type
             row = {**row, name: _with_field(row[name], inner, kind, value) if inner else value}
@@ -168,23 +199,40 @@ class _Run:
             row = self.definition.computed(row)
         return self.definition.stored(row)
 
+    def _value(self, path: tuple[str, ...], value: Expression, pair: Pair) -> Any:
+        """Returns a value with the fields that the column has after the merge."""
+        kind = self.definition.schema.field(path[0]).type
+        found = value.of(pair)
+        return fitted(found, value.kind, kind) if len(path) == 1 and pa.types.is_nested(kind) else found
+
     def _assignments(self, clause: Clause) -> dict[tuple[str, ...], Expression]:
         if isinstance(clause.action, Update):
             return clause.action.values
-        return {(name,): value for name, value in self._of_source().items()}
+        return {(name,): value for name, value in self._of_source(updates=True).items()}
 
-    def _of_source(self) -> dict[str, Expression]:
+    def _of_source(self, *, updates: bool = False) -> dict[str, Expression]:
         """Returns the columns of the source as values of the columns of the table."""
         by_name = {column.name.lower(): column for column in self.merge.schema}
-        pairs = [(column, by_name[column.name.lower()]) for column in self.definition.schema]
-        return {column.name: source_value(source, column) for column, source in pairs}
+        pairs = [(column, by_name.get(column.name.lower())) for column in self.definition.schema]
+        value = merged_value if updates and self.merge.evolves else source_value
+        return {column.name: value(source, column) for column, source in pairs if source is not None}
 
 
 def source_value(source: pa.Field, column: pa.Field) -> Expression:
     """Returns a column of the source as the value of a column of the table."""
     name, kind = source.name, source.type
     return Expression(
-        f"{SOURCE}.{quoted(name)}", column.type, lambda pair: assigned(pair[SOURCE][name], kind, column.type)
+        f"{SOURCE}.{quoted(name)}", column.type, lambda pair: fitted(pair[SOURCE][name], kind, column.type)
+    )
+
+
+def merged_value(source: pa.Field, column: pa.Field) -> Expression:
+    """The same; fields of structs that the source lacks are those of the row of the table."""
+    return replace(
+        source_value(source, column),
+        of=lambda pair: merged(
+            pair[TARGET][column.name], pair[SOURCE][source.name], source.type, column.type
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from tests.programs.expressions import Expression
 from tests.programs.values import Row
 
 from .assignments import can_assign
-from .both_sides import PairConditions, PairValues, Sides
+from .both_sides import PairConditions, PairValues, Sides, field_of, of_side
 from .effect import source_value
 from .verb import (
     SOURCE,
@@ -39,17 +39,18 @@ class Clauses:
         self,
         definition: Definition,
         schema: pa.Schema,
-        target: list[Row],
-        source: list[Row],
+        rows: tuple[list[Row], list[Row]],
         chance: random.Random,
+        *,
+        evolves: bool = False,
     ) -> None:
         self.definition = definition
         self.schema = schema
-        self.target = target
-        self.source = source
+        self.target, self.source = rows
         self.chance = chance
+        self.evolves = evolves
         names = {name.lower() for name in schema.names}
-        self.has_all = all(name.lower() in names for name in definition.schema.names)
+        self.has_all = evolves or all(name.lower() in names for name in definition.schema.names)
         """Whether the source has all columns of the table."""
 
     def clauses(self) -> list[Clause]:
@@ -127,7 +128,26 @@ class Clauses:
                 assignments[column.name, inner.name] = values.field_value(inner)
             else:
                 assignments[(column.name,)] = values.value(column)
+        if self.evolves and SOURCE in sides:
+            self._add_new(assignments)
         return Update(assignments)
+
+    def _add_new(self, assignments: dict[tuple[str, ...], Expression]) -> None:
+        """Adds assignments of columns and fields that only the source has, and of structs."""
+        own = {column.name.lower(): column for column in self.definition.schema}
+        for source in self.schema:
+            if self.chance.random() < 0.5:
+                continue
+            column = own.get(source.name.lower())
+            if column is None:
+                assignments[(source.name,)] = source_value(source, source)
+            elif not pa.types.is_struct(source.type) or any(path[0] == column.name for path in assignments):
+                continue
+            elif self.chance.random() < 0.5:
+                assignments[(column.name,)] = source_value(source, source)
+            elif "more" in [field.name for field in source.type]:
+                more = source.type.field("more")
+                assignments[column.name, "more"] = of_side(SOURCE, field_of(source, more))
 
     def _insert(self, sides: Sides) -> Insert:
         """Returns an insert, most of whose values are those of the source's columns of the same names."""
@@ -146,11 +166,16 @@ class Clauses:
             source = by_name.get(column.name.lower())
             if source is not None and can_assign(source.type, column.type) and chance.random() < 0.8:
                 found[column.name] = source_value(source, column)
+            elif source is not None and self.evolves and pa.types.is_nested(source.type):
+                found[column.name] = source_value(source, source)
             elif not is_generated:
                 found[column.name] = values.value(column)
         if not found:
             column = self.definition.schema.field(0)
             found[column.name] = values.value(column)
+        extra = by_name.get("extra")
+        if self.evolves and extra is not None and chance.random() < 0.6:
+            found["extra"] = source_value(extra, extra)
         if chance.random() < 0.3:
             found = dict(chance.sample(list(found.items()), len(found)))
         return Insert(found)

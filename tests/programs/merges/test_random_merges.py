@@ -7,16 +7,19 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
+import pyarrow as pa
+
 from tests.programs.model import Model, Refused
 from tests.programs.random_definition import random_definition
 from tests.programs.steps import Steps
 from tests.seed import generator
 
 from .effect import allows_multiple_matches, effect, multiple_matches
+from .evolution import evolved, widens
 from .random_merge import Merges
 from .verb import Delete, Insert, InsertAll, Kind, Merge, Update, UpdateAll
 
-MERGES = 600
+MERGES = 1500
 
 
 def model_of(chance: random.Random) -> Model:
@@ -45,6 +48,13 @@ def features_of(model: Model, merge: Merge) -> Iterator[str]:
     yield "<=>" if " <=> " in merge.on.sql else "no <=>"
     if multiple_matches(model.rows, merge):
         yield "several, allowed" if allows_multiple_matches(merge) else "several, refused"
+    if merge.evolves:
+        after = evolved(model.definition, merge).schema
+        yield "new column" if len(after) > len(own) else "no new column"
+        if any(pa.types.is_struct(kind) and after.field(name).type != kind for name, kind in own.items()):
+            yield "new field"
+        if widens(model.definition, merge):
+            yield "wider type"
     if merge.on.sql in ("TRUE", "FALSE"):
         yield merge.on.sql
 
@@ -81,5 +91,6 @@ def test_every_feature() -> None:
     expected = [f"{kind.value} {action.__name__}" for kind, found in actions.items() for action in found]
     expected += [f"{kind.value} {has} condition" for kind in Kind for has in ("with", "without")]
     expected += ["field of a struct", "other type", "other name", "<=>", "no <=>", "TRUE", "FALSE"]
+    expected += ["new column", "no new column", "new field", "wider type"]
     expected += ["several, allowed", "several, refused", "several", "overflow", "nothing", "something"]
     assert not [feature for feature in expected if not counts[feature]], counts

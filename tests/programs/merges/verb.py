@@ -104,11 +104,14 @@ class Merge:
     on: Expression
     clauses: list[Clause]
     batches: int = 1
+    evolves: bool = False
+    """Whether the merge changes the schema."""
 
     def __str__(self) -> str:
         columns = ", ".join(f"{column.name} {column.type}" for column in self.schema)
         source = f"({columns}) in {self.batches} batches: {self.rows!r}"
-        return f"merge {source}\n    ON {self.on}\n    " + "\n    ".join(map(str, self.clauses))
+        evolves = " with schema evolution" if self.evolves else ""
+        return f"merge{evolves} {source}\n    ON {self.on}\n    " + "\n    ".join(map(str, self.clauses))
 
     def of(self, kind: Kind) -> list[Clause]:
         """Returns the clauses of a kind, in their order."""

@@ -16,32 +16,34 @@ use deltaic_storage::location::TableLocation;
 use deltaic_storage::store_error;
 
 /// An add or a remove.
-pub(super) struct FileAction {
+pub(crate) struct FileAction {
     /// Whether this is an add.
-    pub(super) came: bool,
+    pub(crate) came: bool,
+    /// The deletion time of a remove, in milliseconds since the epoch.
+    pub(crate) deletion_timestamp: Option<i64>,
     /// The `dataChange` flag.
     pub(super) changes_data: bool,
     /// Whether the action has partition values.
     pub(super) has_values: bool,
-    pub(super) file: ChangedFile,
+    pub(crate) file: ChangedFile,
 }
 
 #[derive(Default)]
-pub(super) struct Actions {
-    pub(super) files: Vec<FileAction>,
-    pub(super) cdc: Vec<Cdc>,
+pub(crate) struct Actions {
+    pub(crate) files: Vec<FileAction>,
+    pub(crate) cdc: Vec<Cdc>,
     pub(super) protocol: Option<Protocol>,
     pub(super) metadata: Option<Metadata>,
     pub(super) commit_info: Option<String>,
 }
 
-pub(super) struct Commit {
+pub(crate) struct Commit {
     pub(super) version: Version,
     pub(super) modified_ms: i64,
-    pub(super) actions: Actions,
+    pub(crate) actions: Actions,
 }
 
-pub(super) async fn read_commit(
+pub(crate) async fn read_commit(
     location: &Arc<TableLocation>,
     file: Arc<LogFile>,
     max_line_bytes: usize,
@@ -81,6 +83,7 @@ impl Actions {
         match parse_line(line)? {
             ActionLine::Add(add) => self.files.push(FileAction {
                 came: true,
+                deletion_timestamp: None,
                 changes_data: add.data_change,
                 has_values: true,
                 file: ChangedFile {
@@ -96,6 +99,7 @@ impl Actions {
             }),
             ActionLine::Remove(remove) => self.files.push(FileAction {
                 came: false,
+                deletion_timestamp: remove.deletion_timestamp,
                 changes_data: remove.data_change,
                 has_values: remove.partition_values.is_some(),
                 file: ChangedFile {

@@ -2,7 +2,7 @@
 //!
 //! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
 
-mod commit;
+pub(crate) mod commit;
 mod live_paths;
 mod range;
 mod removed_values;

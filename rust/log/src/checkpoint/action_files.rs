@@ -23,7 +23,7 @@ use deltaic_storage::clock::{new_id, now_ms};
 use deltaic_storage::location::TableLocation;
 use deltaic_storage::start;
 
-/// Number of buffered tombstones. They form separate row groups, which readers that need only adds skip.
+/// Number of buffered tombstones. They form separate row groups or sidecars, which readers that need only adds skip.
 const TOMBSTONES_TOGETHER: usize = 1 << 16;
 
 /// Number of tombstones written at once: few, since each row also has all columns of the adds.
@@ -49,10 +49,12 @@ pub(super) struct ActionFiles<'a> {
 /// The target of the actions.
 enum Target {
     Flat(ParquetOut),
+    /// Tombstones have sidecars of their own, since they expire.
     Sidecars {
         /// Maximum number of actions in a sidecar.
         most: u64,
-        open: Option<ParquetOut>,
+        adds: Option<Box<ParquetOut>>,
+        removes: Option<Box<ParquetOut>>,
         done: Vec<Finished>,
     },
 }
@@ -88,7 +90,8 @@ impl<'a> ActionFiles<'a> {
     ) -> Self {
         let target = Target::Sidecars {
             most: u64::try_from(most.max(1)).unwrap_or(u64::MAX),
-            open: None,
+            adds: None,
+            removes: None,
             done: Vec::new(),
         };
         Self::into_target(location, form, schemas, target, most_held)
@@ -114,14 +117,19 @@ impl<'a> ActionFiles<'a> {
         }
     }
 
-    /// Writes buffered tombstones and completes the last sidecar.
+    /// Writes buffered tombstones and completes the last sidecars.
     pub(super) async fn finish(&mut self) -> Result<()> {
         self.write_converted(0).await?;
         self.write_waiting().await?;
-        if let Target::Sidecars { open, done, .. } = &mut self.target
-            && let Some(last) = open.take()
+        if let Target::Sidecars {
+            adds, removes, done, ..
+        } = &mut self.target
         {
-            done.push(last.finish().await?);
+            for open in [adds, removes] {
+                if let Some(last) = open.take() {
+                    done.push(last.finish().await?);
+                }
+            }
         }
         Ok(())
     }
@@ -143,8 +151,10 @@ impl<'a> ActionFiles<'a> {
     pub(super) async fn abort(self) {
         match self.target {
             Target::Flat(file) => file.abort().await,
-            Target::Sidecars { open, done, .. } => {
-                if let Some(open) = open {
+            Target::Sidecars {
+                adds, removes, done, ..
+            } => {
+                for open in [adds, removes].into_iter().flatten() {
                     open.abort().await;
                 }
                 for sidecar in done {
@@ -187,15 +197,20 @@ impl<'a> ActionFiles<'a> {
 
     async fn end_group(&mut self) -> Result<()> {
         match &mut self.target {
-            Target::Flat(file) | Target::Sidecars { open: Some(file), .. } => file.end_group().await,
-            Target::Sidecars { open: None, .. } => Ok(()),
+            Target::Flat(file) => file.end_group().await,
+            Target::Sidecars { .. } => Ok(()),
         }
     }
 
     async fn write(&mut self, action: &str, actions: StructArray) -> Result<()> {
         let (most, open, done) = match &mut self.target {
             Target::Flat(file) => return file.write(&rows_of(&self.schemas.flat, action, actions)?).await,
-            Target::Sidecars { most, open, done } => (*most, open, done),
+            Target::Sidecars {
+                most,
+                adds,
+                removes,
+                done,
+            } => (*most, if action == "add" { adds } else { removes }, done),
         };
         let mut first = 0usize;
         while first < actions.len() {
@@ -203,7 +218,13 @@ impl<'a> ActionFiles<'a> {
                 Some(file) => file,
                 None => {
                     let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}.parquet", new_id());
-                    ParquetOut::begin(self.location, relative, &self.schemas.sidecar, self.most_held)?
+                    let schema = &self.schemas.sidecar;
+                    Box::new(ParquetOut::begin(
+                        self.location,
+                        relative,
+                        schema,
+                        self.most_held,
+                    )?)
                 }
             };
             let room = usize::try_from(most.saturating_sub(file.rows())).unwrap_or(usize::MAX);

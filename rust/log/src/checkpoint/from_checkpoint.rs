@@ -13,6 +13,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use tokio::sync::mpsc;
 
 use super::columns::{add_schema, failed, remove_schema};
+use super::reused::Reused;
 use super::surviving_rows::Retention;
 use super::take_actions::TakeActions;
 use crate::decode::ActionsFile;
@@ -107,15 +108,17 @@ impl SurvivingAdds {
     }
 }
 
-/// Writes the tombstones of a checkpoint that have not expired and are not superseded by a newer action.
+/// Writes the tombstones of a checkpoint that have not expired and are not superseded by a newer action, without those
+/// of sidecars that are referenced again.
 pub(super) async fn write_tombstones(
     checkpoint: &Checkpoint,
     newer: &NewerKeys,
     retention: Retention,
+    reused: &Reused,
     out: &mut impl TakeActions,
 ) -> Result<()> {
     let paths = paths("remove", &remove_schema());
-    for (file, group) in checkpoint.row_groups() {
+    for (file, group) in checkpoint.row_groups().filter(|(file, _)| !reused.holds(file)) {
         let Some(mut rows) = file.action_rows(group, "remove", &paths).await? else {
             continue;
         };

@@ -2,7 +2,7 @@
 //!
 //! Surviving actions are read again from the log with every field, a few thousand at a time, and written one
 //! row group at a time; the statistics are never all in memory. A checkpoint is complete before it gets its
-//! name.
+//! name. Sidecars of an older checkpoint are referenced again if all their actions survive.
 //!
 //! Protocol: *Checkpoints*, *Checkpoint Specs*, *Checkpoint Naming Scheme*, *Checkpoint Schema*, *Action
 //! Reconciliation*.
@@ -18,6 +18,7 @@ mod from_lines;
 mod hint;
 mod parquet_out;
 mod policy;
+mod reused;
 mod row_group;
 mod surviving_rows;
 mod table_rows;
@@ -38,7 +39,7 @@ pub use self::policy::{CheckpointSpec, checkpoint_is_due, checkpoint_spec};
 pub use self::whole_adds::whole_adds;
 
 use self::add_form::AddColumns;
-use self::attempt::Attempt;
+use self::attempt::{Attempt, classic_named, uuid_named};
 use self::columns::FileSchemas;
 use self::existing_checkpoint::{Existing, find_existing};
 use self::hint::{Hinted, TopLevel, write_hint};
@@ -47,7 +48,8 @@ use self::surviving_rows::Retention;
 use self::upload::Landed;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
-use deltaic_storage::clock::{new_id, now_ms};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::unused_memory::KeepUnused;
 
 /// Default maximum number of actions in a sidecar: a checkpoint with a million files has twenty sidecars, which
 /// a cluster reads in parallel, and each takes about a second.
@@ -107,6 +109,8 @@ pub struct CheckpointWritten {
     pub bytes: u64,
     /// Paths of its sidecars, relative to the table's root.
     pub sidecars: Vec<String>,
+    /// Number of sidecars, the first ones, that an older checkpoint references too; 0 if the checkpoint already existed.
+    pub reused_sidecars: usize,
     /// True if this call wrote it; false if it already existed.
     pub is_new: bool,
     /// Result of updating `_last_checkpoint`.
@@ -146,22 +150,29 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
     if let Existing::Checkpoint(existing) = find_existing(snapshot, options.name, is_classic).await? {
         return describe(snapshot, &existing).await;
     }
-    let stem = format!("{LOG_FOLDER}/{}.checkpoint", snapshot.version().file_stem());
+    // Without a newer checkpoint, or if it cannot be read, more is written.
+    let newer = match spec {
+        CheckpointSpec::V1 => None,
+        CheckpointSpec::V2 => snapshot.reread_from_newer_checkpoint().await.unwrap_or(None),
+    };
     let attempt = Attempt {
-        snapshot,
+        snapshot: newer.as_ref().unwrap_or(snapshot),
         options,
         retention,
         schemas: FileSchemas::of(form.fields()),
         form: Arc::new(form),
         relative: match is_classic {
-            true => format!("{stem}.parquet"),
-            false => format!("{stem}.{}.parquet", new_id()),
+            true => classic_named(snapshot),
+            false => uuid_named(snapshot),
         },
     };
+    // Pages and batches are as large as those before them.
+    let _kept = KeepUnused::begin();
     let made = match spec {
         CheckpointSpec::V1 => attempt.flat().await?,
         CheckpointSpec::V2 => attempt.with_sidecars().await?,
     };
+    let is_classic = made.top.relative == classic_named(snapshot);
     if made.top.landed == Landed::Another
         && is_classic
         && let Existing::Checkpoint(existing) = find_existing(snapshot, options.name, is_classic).await?
@@ -198,6 +209,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
             .iter()
             .map(|sidecar| sidecar.relative.clone())
             .collect(),
+        reused_sidecars: made.reused,
         is_new: true,
         hint: write_hint(snapshot.location(), &hinted, true).await,
     })
@@ -246,6 +258,7 @@ async fn describe(snapshot: &Snapshot, existing: &Checkpoint) -> Result<Checkpoi
         adds,
         bytes,
         sidecars,
+        reused_sidecars: 0,
         is_new: false,
         hint,
     })

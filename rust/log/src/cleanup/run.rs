@@ -1,5 +1,7 @@
 //! Runs a cleanup.
 
+use std::collections::HashSet;
+
 use deltaic_protocol::features::{Maintenance, ensure_maintainable};
 use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
@@ -225,8 +227,8 @@ async fn beside_the_log(
     }
     let location = snapshot.location();
     let before_ms = left_behind_ms(now_ms);
-    let kept_from = plan.oldest_kept().unwrap_or(Version::ZERO);
-    let sidecars = unreferenced(location, kept_from, before_ms, snapshot.max_line_bytes()).await;
+    let paths: HashSet<&str> = plan.deletions().map(|deletion| deletion.path.as_str()).collect();
+    let sidecars = unreferenced(location, &paths, before_ms, snapshot.max_line_bytes()).await;
     let sidecars = sidecars.unwrap_or_else(|error| {
         not_deleted.push(format!("sidecars were not deleted: {error}"));
         Vec::new()

@@ -5,14 +5,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use deltaic_protocol::Result;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind};
-use deltaic_protocol::{Result, Version};
 use object_store::ObjectMeta;
 
 use super::deletion::Deletion;
 use super::deletion::Expired;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
-use crate::listing::Listing;
+use crate::listing::{Listing, LogFile};
 use crate::segment::complete_checkpoints;
 use deltaic_storage::in_parallel;
 use deltaic_storage::location::TableLocation;
@@ -21,16 +21,19 @@ use deltaic_storage::{is_not_a_folder, store_error};
 /// Maximum number of checkpoints read concurrently for their sidecar references.
 const CHECKPOINTS_IN_FLIGHT: usize = 8;
 
-/// The sidecars from before a time, in milliseconds since the epoch, that no checkpoint from a version on references.
+/// The sidecars from before a time, in milliseconds since the epoch, that no checkpoint references; `gone` are the paths
+/// of the files that are deleted before them.
 ///
-/// The sidecars are listed before the checkpoints: writers write the sidecars of a checkpoint first.
+/// The sidecars are listed before the checkpoints, since writers write the sidecars of a checkpoint first. A writer
+/// references old sidecars again only if the checkpoint from which it knows them exists after its own was written.
+/// So every checkpoint of the listing counts, whatever its version: it may be the one that a writer relies on.
 ///
 /// # Errors
 ///
 /// If the sidecars of a checkpoint cannot be read, since the unreferenced ones are unknown then.
 pub(super) async fn unreferenced(
     location: &Arc<TableLocation>,
-    kept_from: Version,
+    gone: &HashSet<&str>,
     before_ms: i64,
     max_line_bytes: usize,
 ) -> Result<Vec<Deletion>> {
@@ -39,7 +42,7 @@ pub(super) async fn unreferenced(
         return Ok(old);
     }
     let listing = Listing::whole(location).await?;
-    let named = named_by_checkpoints(location, &listing, kept_from, max_line_bytes).await?;
+    let named = named_by_checkpoints(location, &listing, gone, max_line_bytes).await?;
     let is_named = |deletion: &Deletion| {
         let name = deletion.path.rsplit('/').next();
         name.is_some_and(|name| named.contains(name))
@@ -74,14 +77,14 @@ async fn old_sidecars(location: &TableLocation, before_ms: i64) -> Result<Vec<De
 async fn named_by_checkpoints(
     location: &Arc<TableLocation>,
     listing: &Listing,
-    kept_from: Version,
+    gone: &HashSet<&str>,
     max_line_bytes: usize,
 ) -> Result<HashSet<String>> {
     let checkpoints = complete_checkpoints(listing, None)
         .into_iter()
         .filter(|checkpoint| {
-            let is_in_parts = |file: &Arc<_>| is_part(file);
-            checkpoint.version >= kept_from && !checkpoint.files.iter().any(is_in_parts)
+            let is_skipped = |file: &Arc<LogFile>| is_part(file) || gone.contains(file.relative().as_str());
+            !checkpoint.files.iter().any(is_skipped)
         });
     let asked = checkpoints.map(|checkpoint| {
         let location = Arc::clone(location);
@@ -96,6 +99,6 @@ async fn named_by_checkpoints(
     Ok(named)
 }
 
-fn is_part(file: &crate::listing::LogFile) -> bool {
+fn is_part(file: &LogFile) -> bool {
     matches!(file.path.kind, LogFileKind::MultiPartCheckpoint { .. })
 }

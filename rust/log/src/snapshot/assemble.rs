@@ -109,6 +109,18 @@ pub(super) async fn from_listing(
     Err(first_error.unwrap_or_else(|| not_a_table(listing, uri)))
 }
 
+/// Builds a snapshot from a segment and its checkpoint, which was read.
+pub(super) async fn from_checkpoint(
+    request: &Request,
+    segment: LogSegment,
+    checkpoint: Arc<Checkpoint>,
+) -> Result<Snapshot> {
+    let snapshot = from_segment(request, segment, None, Some(checkpoint), &mut Vec::new()).await;
+    snapshot.map_err(|failed| match failed {
+        Failed::Checkpoint(error) | Failed::Commits(error) | Failed::Reconciling(error) => error,
+    })
+}
+
 /// Number of checkpoints contradicted by later commits that are tried before only the commits are used. Each attempt
 /// reads all its commits.
 const MOST_CONTRADICTED: usize = 4;

@@ -8,6 +8,7 @@ mod files_batch;
 mod follow;
 mod live;
 mod load;
+mod newer_checkpoint;
 mod prune;
 mod refresh;
 mod reopened;
@@ -24,7 +25,7 @@ use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::features;
 use deltaic_protocol::properties::{txn_is_expired, txn_retention_ms};
 use deltaic_protocol::schema::{StructField, StructType};
-use deltaic_protocol::{TableConfiguration, Version};
+use deltaic_protocol::{Error, Result, TableConfiguration, Version};
 
 pub(crate) use checksum::{Agreement, read_checksum};
 pub use files_batch::Files;
@@ -77,10 +78,38 @@ impl Snapshot {
         }
     }
 
+    /// The same files with another configuration, as after a commit that changes only the configuration.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog` if the configuration is invalid.
+    pub fn with_configuration(&self, configuration: TableConfiguration) -> Result<Self> {
+        Ok(Self {
+            schema: configuration.schema()?,
+            column_mapping: configuration.column_mapping()?,
+            configuration,
+            ..self.clone()
+        })
+    }
+
     /// The location of the table.
     #[must_use]
     pub fn location(&self) -> &Arc<TableLocation> {
         &self.location
+    }
+
+    /// Adds the table and the version to the context of an error that does not name them.
+    #[must_use]
+    pub fn located(&self, error: Error) -> Error {
+        let has = |error: &Error, wanted: &str| error.context().iter().any(|(key, _)| *key == wanted);
+        let error = match has(&error, "table") {
+            true => error,
+            false => error.with("table", self.location().uri()),
+        };
+        match has(&error, "version") {
+            true => error,
+            false => error.with("version", self.version()),
+        }
     }
 
     /// The version.

@@ -5,6 +5,7 @@
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::{Map, Value, json};
 
+use super::operation::JSON_PARAMETERS;
 use super::{IsolationLevel, Operation, OperationDetails};
 
 /// Keys that only deltaic writes.
@@ -83,7 +84,11 @@ impl OperationDetails {
         let parameters: Map<String, Value> = self
             .parameters
             .iter()
-            .map(|(key, value)| ((*key).to_owned(), json!(value)))
+            .map(|(key, value)| {
+                let is_json = JSON_PARAMETERS.contains(key);
+                let parsed = is_json.then(|| serde_json::from_str(value).ok()).flatten();
+                ((*key).to_owned(), parsed.unwrap_or_else(|| json!(value)))
+            })
             .collect();
         let metrics: Map<String, Value> = self
             .metrics

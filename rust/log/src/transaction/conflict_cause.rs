@@ -63,6 +63,13 @@ pub enum ConflictCause {
         /// The file.
         path: String,
     },
+    /// The winning commit added a live file again that this commit adds again too, with other statistics.
+    AddedAgain {
+        /// The winning version.
+        version: Version,
+        /// The file.
+        path: String,
+    },
     /// The winning commit removed a file that this commit read.
     DeleteRead {
         /// The winning version.
@@ -76,6 +83,13 @@ pub enum ConflictCause {
         version: Version,
         /// The file.
         path: String,
+    },
+    /// This commit is valid only directly after the version that it read.
+    AnyCommit {
+        /// The winning version.
+        version: Version,
+        /// The name of its operation.
+        operation: Option<String>,
     },
 }
 
@@ -92,8 +106,10 @@ impl ConflictCause {
             | Self::RowIdsGiven { version }
             | Self::Append { version, .. }
             | Self::AddedTwice { version, .. }
+            | Self::AddedAgain { version, .. }
             | Self::DeleteRead { version, .. }
-            | Self::DeleteDelete { version, .. } => *version,
+            | Self::DeleteDelete { version, .. }
+            | Self::AnyCommit { version, .. } => *version,
         }
     }
 
@@ -104,10 +120,10 @@ impl ConflictCause {
             Self::ProtocolChanged { .. } | Self::DropUnproved { .. } => Kind::ProtocolChanged,
             Self::MetadataChanged { .. } => Kind::MetadataChanged,
             Self::Domain { .. } | Self::Application { .. } => Kind::ConcurrentTransaction,
-            Self::RowIdsGiven { .. } => Kind::ConcurrentWrite,
+            Self::RowIdsGiven { .. } | Self::AnyCommit { .. } => Kind::ConcurrentWrite,
             Self::Append { .. } => Kind::ConcurrentAppend,
             Self::AddedTwice { .. } => Kind::AddedTwice,
-            Self::DeleteRead { .. } => Kind::ConcurrentDeleteRead,
+            Self::AddedAgain { .. } | Self::DeleteRead { .. } => Kind::ConcurrentDeleteRead,
             Self::DeleteDelete { .. } => Kind::ConcurrentDeleteDelete,
         }
     }
@@ -144,12 +160,19 @@ impl ConflictCause {
             Self::AddedTwice { .. } => {
                 format!("version {version} added a file that this operation also adds")
             }
+            Self::AddedAgain { .. } => {
+                format!("version {version} changed a file whose statistics this operation computed")
+            }
             Self::DeleteRead { .. } => {
                 format!("version {version} removed a file that this operation read")
             }
             Self::DeleteDelete { .. } => {
                 format!("version {version} removed a file that this operation also removes")
             }
+            Self::AnyCommit { operation, .. } => format!(
+                "version {version} ({}) was committed while this operation replaced the state of the version before",
+                operation.as_deref().unwrap_or("without an operation")
+            ),
         }
     }
 
@@ -165,8 +188,12 @@ impl ConflictCause {
                 "the same application is running twice: stop one, or continue from its last version"
             }
             Self::RowIdsGiven { .. } => "run the two operations one after the other",
+            Self::AnyCommit { .. } => "run the operation again if it still applies after that version",
             Self::AddedTwice { .. } => "the table already contains its rows: add only the other files",
-            Self::Append { .. } | Self::DeleteRead { .. } | Self::DeleteDelete { .. } => {
+            Self::Append { .. }
+            | Self::AddedAgain { .. }
+            | Self::DeleteRead { .. }
+            | Self::DeleteDelete { .. } => {
                 "run the operation again on the new version, as table.run_transaction does. Operations on different partitions do not conflict"
             }
         }
@@ -199,11 +226,13 @@ impl From<ConflictCause> for Error {
                 }
             }
             ConflictCause::AddedTwice { path, .. }
+            | ConflictCause::AddedAgain { path, .. }
             | ConflictCause::DeleteRead { path, .. }
             | ConflictCause::DeleteDelete { path, .. } => error.with("path", path),
             ConflictCause::ProtocolChanged { .. }
             | ConflictCause::DropUnproved { .. }
-            | ConflictCause::RowIdsGiven { .. } => error,
+            | ConflictCause::RowIdsGiven { .. }
+            | ConflictCause::AnyCommit { .. } => error,
         }
     }
 }

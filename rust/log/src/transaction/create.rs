@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use deltaic_protocol::{Error, ErrorKind, Result};
 
+use super::definition::Definition;
+use super::new_contents::NewContents;
 use super::new_table::IfExists;
 use super::new_table::NewTable;
-use super::new_table::configuration_of;
-use super::new_table::describe;
 use super::replace::replace;
-use super::{CommitOptions, Committed, Operation, Transaction};
+use super::{CommitOptions, Committed, Transaction, already_done};
 use crate::snapshot::{LoadOptions, Snapshot};
-use deltaic_storage::clock::now_ms;
 use deltaic_storage::location::TableLocation;
 
 /// Creates a table; returns `None` if one exists and [`IfExists::Ignore`] is set.
@@ -25,14 +24,36 @@ pub async fn create(
     table: NewTable,
     options: &CommitOptions,
 ) -> Result<Option<Committed>> {
-    let configuration = configuration_of(&table, now_ms())?;
-    let mut transaction = Transaction::create(location, &configuration, Operation::CreateTable)?;
-    transaction.details = describe(&table, configuration.metadata());
+    create_as(location, &table, options).await
+}
+
+/// Creates a table with files, in one commit; returns `None` if one exists and [`IfExists::Ignore`] is set, and a skipped
+/// commit if one exists that records the application transaction of `options`.
+///
+/// # Errors
+///
+/// `TableExists`; `InvalidArgument` with the `path` of a file that needs row ids and has no `numRecords`; errors of a
+/// commit.
+pub async fn create_with_files(
+    location: &Arc<TableLocation>,
+    contents: &NewContents,
+    options: &CommitOptions,
+) -> Result<Option<Committed>> {
+    create_as(location, contents, options).await
+}
+
+async fn create_as(
+    location: &Arc<TableLocation>,
+    table: &impl Definition,
+    options: &CommitOptions,
+) -> Result<Option<Committed>> {
+    let configuration = table.configuration()?;
+    let mut transaction = Transaction::create(location, &configuration, table.operation(false))?;
+    transaction.details = table.details(configuration.metadata(), &[]);
     transaction.options = options.clone();
+    transaction.proposal.adds = table.adds().to_vec();
     match transaction.commit().await {
-        Err(error) if error.kind() == ErrorKind::TableExists => {
-            exists(location, &table, options, error).await
-        }
+        Err(error) if error.kind() == ErrorKind::TableExists => exists(location, table, options, error).await,
         committed => committed.map(Some),
     }
 }
@@ -40,18 +61,23 @@ pub async fn create(
 /// Applies `if_exists` to a table that already exists.
 async fn exists(
     location: &Arc<TableLocation>,
-    table: &NewTable,
+    table: &impl Definition,
     options: &CommitOptions,
     error: Error,
 ) -> Result<Option<Committed>> {
-    match table.if_exists {
+    match table.if_exists() {
         IfExists::Ignore => Ok(None),
         IfExists::Replace => replace(location, table, options).await.map(Some),
         IfExists::Error => match Snapshot::load(Arc::clone(location), None, LoadOptions::default()).await {
             Err(damage) if damage.kind() == ErrorKind::CorruptLog => {
                 Err(damage.with("table", location.uri()))
             }
-            _ => Err(error),
+            Err(_) => Err(error),
+            Ok(snapshot) => {
+                let app = options.app_transaction.as_ref();
+                let done = app.and_then(|app| already_done(&snapshot, app));
+                done.map_or(Err(error), |done| Ok(Some(done)))
+            }
         },
     }
 }

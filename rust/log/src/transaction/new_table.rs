@@ -73,6 +73,16 @@ impl NewTable {
             if_exists: IfExists::Error,
         }
     }
+
+    /// The configuration of the table, with a new id.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`created`](deltaic_protocol::change::created); `InvalidArgument` for columns that a table cannot be
+    /// partitioned by.
+    pub fn configuration(&self) -> Result<TableConfiguration> {
+        configuration_of(self, now_ms())
+    }
 }
 
 /// Operation parameters of the commit, as delta-spark records them.

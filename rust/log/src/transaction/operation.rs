@@ -25,8 +25,18 @@ pub enum Operation {
     Truncate,
     /// Rewrites files without changing rows.
     Optimize,
+    /// Rewrites files without rows and columns that were deleted.
+    Reorg,
+    /// Adds live files again with statistics that were computed from their rows.
+    ComputeStatistics,
     /// Restores an earlier version.
     Restore,
+    /// Removes the entries of data files that are gone.
+    Repair,
+    /// Makes a shallow clone of another table.
+    Clone,
+    /// Creates a table of existing files.
+    Convert,
     /// Creates a table.
     CreateTable,
     /// Replaces the table, or creates it.
@@ -69,11 +79,15 @@ pub enum Operation {
     UpdateSchema,
     /// Several table changes in one commit.
     AlterTable,
+    /// Begins to delete files that the table no longer needs.
+    VacuumStart,
+    /// Ends the deletion of files that the table no longer needs.
+    VacuumEnd,
 }
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 36] = [
         Self::Write,
         Self::StreamingUpdate,
         Self::Delete,
@@ -81,7 +95,12 @@ impl Operation {
         Self::Merge,
         Self::Truncate,
         Self::Optimize,
+        Self::Reorg,
+        Self::ComputeStatistics,
         Self::Restore,
+        Self::Repair,
+        Self::Clone,
+        Self::Convert,
         Self::CreateTable,
         Self::CreateOrReplaceTable,
         Self::CreateOrReplaceTableAsSelect,
@@ -103,6 +122,8 @@ impl Operation {
         Self::RemoveDomainMetadata,
         Self::UpdateSchema,
         Self::AlterTable,
+        Self::VacuumStart,
+        Self::VacuumEnd,
     ];
 
     /// The name in `commitInfo.operation`.
@@ -116,7 +137,12 @@ impl Operation {
             Self::Merge => "MERGE",
             Self::Truncate => "TRUNCATE",
             Self::Optimize => "OPTIMIZE",
+            Self::Reorg => "REORG",
+            Self::ComputeStatistics => "COMPUTE STATS",
             Self::Restore => "RESTORE",
+            Self::Repair => "FSCK",
+            Self::Clone => "CLONE",
+            Self::Convert => "CONVERT",
             Self::CreateTable => "CREATE TABLE",
             Self::CreateOrReplaceTable => "CREATE OR REPLACE TABLE",
             Self::CreateOrReplaceTableAsSelect => "CREATE OR REPLACE TABLE AS SELECT",
@@ -138,6 +164,8 @@ impl Operation {
             Self::RemoveDomainMetadata => "REMOVE DOMAIN METADATA",
             Self::UpdateSchema => "UPDATE SCHEMA",
             Self::AlterTable => "ALTER TABLE",
+            Self::VacuumStart => "VACUUM START",
+            Self::VacuumEnd => "VACUUM END",
         }
     }
 
@@ -160,15 +188,17 @@ impl Operation {
                 | Self::Merge
                 | Self::Truncate
                 | Self::Restore
+                | Self::Repair
+                | Self::Convert
         ) || self.replaces_table()
     }
 
-    /// Whether the operation replaces the whole table.
+    /// Whether the operation replaces the whole table, if there is one.
     #[must_use]
     pub const fn replaces_table(self) -> bool {
         matches!(
             self,
-            Self::CreateOrReplaceTable | Self::CreateOrReplaceTableAsSelect
+            Self::CreateOrReplaceTable | Self::CreateOrReplaceTableAsSelect | Self::Clone
         )
     }
 
@@ -189,10 +219,23 @@ impl Operation {
     }
 }
 
+/// Parameters that delta-spark records as JSON booleans and numbers, not as strings.
+pub(super) const JSON_PARAMETERS: [&str; 9] = [
+    "applyPurge",
+    "auto",
+    "sourceVersion",
+    "numFiles",
+    "collectStats",
+    "isFull",
+    "retentionCheckEnabled",
+    "defaultRetentionMillis",
+    "specifiedRetentionMillis",
+];
+
 /// Parameters and metrics of an operation in the `commitInfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationDetails {
-    /// `operationParameters`: JSON text by name.
+    /// `operationParameters`: text by name, or JSON for those that delta-spark records as JSON.
     pub parameters: Vec<(&'static str, String)>,
     /// `operationMetrics`.
     pub metrics: Vec<(&'static str, i64)>,

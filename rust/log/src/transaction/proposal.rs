@@ -15,9 +15,10 @@ use super::Operation;
 /// What determines whether a row is changed, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecidedBy {
-    /// The row alone: a DELETE or UPDATE whose predicate and new values depend on no other row.
+    /// The row alone: a DELETE or UPDATE whose predicate and new values depend on no other row, or a MERGE, whose read
+    /// set has the rows that match.
     Row,
-    /// Also other rows, or their absence: a MERGE that inserts unmatched rows, an overwrite, or unknown.
+    /// Also other rows, or their absence: an overwrite, or unknown.
     #[default]
     Table,
 }
@@ -87,6 +88,11 @@ impl Proposal {
 
     pub(super) fn is_backfill(&self) -> bool {
         self.operation == Operation::RowTrackingBackfill
+    }
+
+    /// Whether the added files are live ones that are added again with other statistics.
+    pub(super) fn is_about_statistics(&self) -> bool {
+        self.operation == Operation::ComputeStatistics
     }
 
     pub(super) fn is_unbackfill(&self) -> bool {

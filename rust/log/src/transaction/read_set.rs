@@ -1,32 +1,33 @@
 //! The read set of a transaction, against which conflict detection checks winning commits.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod added_files;
+mod columns;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::builder::{MapBuilder, StringBuilder};
-use arrow_array::{ArrayRef, BooleanArray, MapArray, StructArray};
-use arrow_schema::Field;
-use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::BoundPredicate;
-use deltaic_protocol::partition::{parse_texts, unreadable_texts};
-use deltaic_protocol::schema::StructField;
-use deltaic_protocol::skipping::{Files, files_that_may_match};
 use deltaic_protocol::{Result, TableConfiguration};
 
+use self::added_files::AddedFiles;
+use self::columns::Columns;
+use super::WinningFile;
 use super::proposal::key_of;
-use crate::changes::PartitionValues;
 
-/// The parts of a table that a transaction read. Partition predicates refer to the partition columns of the read
-/// version, even if a winning commit changes these columns.
+/// The parts of a table that a transaction read. Predicates refer to the columns of the read version, even if a winning
+/// commit changes these columns.
 #[derive(Clone, Debug)]
 pub struct ReadSet {
-    /// The partition columns, each with its logical name and with its name in `partitionValues`.
-    columns: Vec<(StructField, StructField)>,
-    /// For each read, the conjuncts on partition columns only; `None` for a read of all partitions.
+    columns: Arc<Columns>,
+    /// For each read, the rows that were read; `None` for all rows.
     predicates: Vec<Option<BoundPredicate>>,
     whole_table: bool,
     rests_on_files: bool,
+    rests_on_version: bool,
     files: HashSet<String>,
+    /// Of some of these files, the rows that the transaction depends on without changing them.
+    rows: HashMap<String, Arc<Bitmap>>,
     app_ids: BTreeSet<String>,
     domains: BTreeSet<String>,
 }
@@ -38,22 +39,14 @@ impl ReadSet {
     ///
     /// `CorruptLog` if the metadata is inconsistent.
     pub fn try_new(table: &TableConfiguration) -> Result<Self> {
-        let mode = table.column_mapping()?;
-        let schema = table.schema()?;
-        let named = |field: &StructField| StructField {
-            name: name_in_log(field, mode).to_owned(),
-            ..field.clone()
-        };
-        let columns = table.metadata().partition_columns.iter();
         Ok(Self {
-            columns: columns
-                .filter_map(|column| schema.field(column))
-                .map(|field| (field.clone(), named(field)))
-                .collect(),
+            columns: Arc::new(Columns::try_new(table)?),
             predicates: Vec::new(),
             whole_table: false,
             rests_on_files: false,
+            rests_on_version: false,
             files: HashSet::new(),
+            rows: HashMap::new(),
             app_ids: BTreeSet::new(),
             domains: BTreeSet::new(),
         })
@@ -72,22 +65,30 @@ impl ReadSet {
         self.read_whole_table();
     }
 
-    /// Records a read of the files that match a predicate, or of all files without one. Only conjuncts on partition
-    /// columns narrow the read.
+    /// Records a read of the whole version by a transaction that replaces its state: any other commit conflicts, even one
+    /// that changes no file.
+    pub fn require_version(&mut self) {
+        self.rests_on_version = true;
+        self.require_exact_files();
+    }
+
+    /// Records a read of the rows that match a predicate, or of all rows without one. A file that another commit adds
+    /// conflicts unless its partition values and statistics show that it has no such row.
     pub fn read_where(&mut self, predicate: Option<&BoundPredicate>) {
-        let conjuncts = predicate.map(BoundPredicate::conjuncts).unwrap_or_default();
-        let is_partition = |name: &str| self.columns.iter().any(|(field, _)| field.name == name);
-        let of_partitions = conjuncts.into_iter().filter(|conjunct| {
-            let columns = conjunct.columns();
-            !columns.is_empty() && columns.into_iter().all(is_partition)
-        });
-        self.predicates
-            .push(BoundPredicate::all_of(of_partitions.cloned().collect()));
+        self.predicates.push(predicate.cloned());
     }
 
     /// Records files that were read.
     pub fn read_files<'a>(&mut self, paths: impl IntoIterator<Item = &'a str>) {
         self.files.extend(paths.into_iter().map(key_of));
+    }
+
+    /// Records a file and the positions of rows in it that the transaction depends on without changing them. Another
+    /// commit that deletes one of these rows by a deletion vector conflicts.
+    pub fn read_rows(&mut self, path: &str, rows: &Bitmap) {
+        self.read_files([path]);
+        let of_file = self.rows.entry(key_of(path)).or_default();
+        *of_file = Arc::new(of_file.union(rows));
     }
 
     /// Records a read of the latest transaction version of an application.
@@ -123,10 +124,21 @@ impl ReadSet {
         self.rests_on_files
     }
 
+    /// Whether the transaction is only valid directly after the version that was read.
+    #[must_use]
+    pub fn requires_version(&self) -> bool {
+        self.rests_on_version
+    }
+
     /// Whether the file at a path was read, with any deletion vector.
     #[must_use]
     pub fn has_file(&self, path: &str) -> bool {
         self.files.contains(&key_of(path))
+    }
+
+    /// The rows of a file that the transaction depends on without changing them, if there are any.
+    pub(super) fn rows_of(&self, path: &str) -> Option<Arc<Bitmap>> {
+        self.rows.get(&key_of(path)).cloned()
     }
 
     /// Whether the latest transaction version of an application was read.
@@ -141,35 +153,31 @@ impl ReadSet {
         self.domains.contains(domain)
     }
 
-    /// Whether a file with these partition values would have been read. Unreadable values match every predicate; in a
-    /// table without partitions, every file matches.
+    /// Whether a file that another commit added would have been read: its partition values and statistics do not rule
+    /// out that it has a row of a predicate.
     #[must_use]
-    pub fn matches(&self, partition_values: &PartitionValues) -> bool {
-        self.first_match(&[partition_values]).is_some()
+    pub fn matches(&self, file: &WinningFile) -> bool {
+        self.first_match(&[file]).is_some()
     }
 
     /// Returns the index of the first file that would have been read.
     #[must_use]
-    pub fn first_match(&self, files: &[&PartitionValues]) -> Option<usize> {
+    pub fn first_match(&self, files: &[&WinningFile]) -> Option<usize> {
         if files.is_empty() {
             return None;
         }
-        if self.columns.is_empty() || self.predicates.iter().any(Option::is_none) {
+        if self.predicates.iter().any(Option::is_none) {
             return Some(0);
         }
         // If the predicates cannot be evaluated, assume that the first file would have been read.
         self.first_read(files).unwrap_or(Some(0))
     }
 
-    fn first_read(&self, files: &[&PartitionValues]) -> Result<Option<usize>> {
-        let (values, unreadable) = self.typed(files)?;
-        let known = Files::new(files.len()).with_partition_values(&values, &unreadable)?;
+    fn first_read(&self, files: &[&WinningFile]) -> Result<Option<usize>> {
+        let files = AddedFiles::try_new(&self.columns, files)?;
         let mut first: Option<usize> = None;
         for predicate in self.predicates.iter().flatten() {
-            let found = match files_that_may_match(predicate, &known)? {
-                None => Some(0),
-                Some(kept) => kept.iter().position(|kept| kept != Some(false)),
-            };
+            let found = files.first_that_may_match(predicate)?;
             first = match (first, found) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
@@ -177,35 +185,6 @@ impl ReadSet {
         }
         Ok(first)
     }
-
-    /// Returns the typed partition columns of the files, and a mask of the files with unreadable values.
-    fn typed(&self, files: &[&PartitionValues]) -> Result<(StructArray, BooleanArray)> {
-        let texts = texts_of(files);
-        let mut unreadable = vec![false; files.len()];
-        let mut columns: Vec<(Arc<Field>, ArrayRef)> = Vec::with_capacity(self.columns.len());
-        for (field, in_log) in &self.columns {
-            let values = parse_texts(in_log, &texts)?;
-            for (found, wrong) in unreadable.iter_mut().zip(unreadable_texts(in_log, &texts).iter()) {
-                *found |= wrong != Some(false);
-            }
-            let name = Field::new(&field.name, values.data_type().clone(), true);
-            columns.push((Arc::new(name), values));
-        }
-        Ok((StructArray::from(columns), BooleanArray::from(unreadable)))
-    }
-}
-
-fn texts_of(files: &[&PartitionValues]) -> MapArray {
-    let mut builder = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
-    for values in files {
-        for (name, value) in *values as &BTreeMap<String, Option<String>> {
-            builder.keys().append_value(name);
-            builder.values().append_option(value.as_deref());
-        }
-        // This fails only if the numbers of keys and values differ.
-        let _ = builder.append(true);
-    }
-    builder.finish()
 }
 
 #[cfg(test)]

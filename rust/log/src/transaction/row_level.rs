@@ -4,6 +4,7 @@
 //! Protocol: *Deletion Vectors*, *Add File and Remove File*.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 use deltaic_protocol::{Error, Result};
@@ -23,6 +24,8 @@ pub struct SharedFile {
     pub winning: Descriptor,
     /// The deletion vector of the current transaction; `None` if it does not change the file.
     pub proposed: Option<Descriptor>,
+    /// The rows that the current transaction depends on without changing them; `None` if there are none.
+    pub read: Option<Arc<Bitmap>>,
     /// Number of rows including deleted ones; `None` if the current transaction does not change the file or has no
     /// `numRecords` for it.
     pub num_records: Option<u64>,
@@ -31,6 +34,17 @@ pub struct SharedFile {
 }
 
 impl SharedFile {
+    /// Merges the rows that both commits deleted, as [`unite`]. Returns `None` also if the winning commit deleted a row
+    /// that the current transaction depends on.
+    #[must_use]
+    pub fn unite(&self, base: &Bitmap, proposed: Option<&Bitmap>, winning: &Bitmap) -> Option<Bitmap> {
+        let is_read = |rows: &Arc<Bitmap>| !winning.intersection(rows).is_subset(base);
+        match self.read.as_ref().is_some_and(is_read) {
+            true => None,
+            false => unite(base, proposed, winning),
+        }
+    }
+
     /// Whether a deletion vector deletes every row. The file is then removed.
     #[must_use]
     pub fn is_emptied_by(&self, united: &Bitmap) -> bool {
@@ -139,12 +153,35 @@ mod tests {
             base: None,
             winning: vector("theirs"),
             proposed: proposed.map(vector),
+            read: None,
             num_records: proposed.map(|_| 3),
             otherwise: ConflictCause::DeleteRead {
                 version: version(5),
                 path: path.to_owned(),
             },
         }
+    }
+
+    #[test]
+    fn deleting_a_row_that_was_read_is_a_conflict() -> Result<()> {
+        let rows = |rows: &[u64]| Bitmap::from_positions(rows.iter().copied());
+        let (base, winning) = (rows(&[1])?, rows(&[1, 2])?);
+        for (read, proposed, expected) in [
+            (None, None, Some(rows(&[1, 2])?)),
+            (Some(rows(&[1, 3])?), None, Some(rows(&[1, 2])?)),
+            (Some(rows(&[2])?), None, None),
+            (Some(rows(&[3])?), Some(rows(&[1, 4])?), Some(rows(&[1, 2, 4])?)),
+            (Some(rows(&[2, 3])?), Some(rows(&[1, 4])?), None),
+            (Some(rows(&[3])?), Some(rows(&[1, 2])?), None),
+        ] {
+            let file = SharedFile {
+                read: read.clone().map(Arc::new),
+                ..shared("a", None)
+            };
+            let united = file.unite(&base, proposed.as_ref(), &winning);
+            assert_eq!(united, expected, "{read:?} {proposed:?}");
+        }
+        Ok(())
     }
 
     #[test]

@@ -10,7 +10,7 @@ use deltaic_protocol::clustering;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::proposal::key_of;
-use super::{Committed, StagedFiles, Transaction, Vectors};
+use super::{CommitOptions, Committed, StagedFiles, Transaction, Vectors};
 use crate::snapshot::Snapshot;
 use deltaic_storage::clock::{Deadline, now_ms, pause_at_random};
 
@@ -23,7 +23,19 @@ pub struct RunPolicy {
     pub deadline: Option<Deadline>,
 }
 
+/// The maximum number of times that a change of rows is planned because of conflicts.
+const MAX_PLANS: usize = 10;
+
 impl RunPolicy {
+    /// The policy of changes of rows: they are planned again after conflicts, unless `row_level` is off.
+    #[must_use]
+    pub fn of_rows(options: &CommitOptions) -> Self {
+        Self {
+            max_attempts: if options.row_level { MAX_PLANS } else { 1 },
+            deadline: options.deadline,
+        }
+    }
+
     /// Whether an operation may be planned again after attempt number `attempts` failed with `error`: only after a
     /// commit conflict. After other errors, a retry would fail again or the outcome of the commit is unknown.
     /// `AddedTwice` is not retried: the winning commit that added the same file may be this commit itself.
@@ -49,7 +61,7 @@ pub struct Output {
 pub struct Planned<'a> {
     /// The transaction with all actions staged.
     pub transaction: Transaction<'a>,
-    /// Outputs that a later attempt may reuse. The transaction adds all of their files.
+    /// Outputs that a later attempt may reuse.
     pub outputs: Vec<Output>,
     /// All files that were written for the commit, those of `outputs` included.
     pub files: Arc<StagedFiles>,
@@ -164,6 +176,13 @@ impl PreviousAttempt {
         &self.conflict
     }
 
+    /// Whether files that it wrote are valid in the newest version, as far as its configuration is concerned: it has the
+    /// same protocol, table id, schema, partition and clustering columns, and properties.
+    #[must_use]
+    pub fn is_same_configuration(&self) -> bool {
+        self.is_same_configuration
+    }
+
     /// Whether a file that it read or removed is still live and unchanged: same path, same deletion vector.
     #[must_use]
     pub fn is_unchanged(&self, path: &str) -> bool {
@@ -240,8 +259,9 @@ pub async fn run(
         if let Some(previous) = &previous {
             match &planned {
                 Ok(Some(planned)) => {
-                    let adds = planned.outputs.iter().flat_map(|output| &output.adds);
-                    let paths = adds.map(|add| add.path.as_str());
+                    let proposal = &planned.transaction.proposal;
+                    let adds = proposal.adds.iter().map(|add| add.path.as_str());
+                    let paths = adds.chain(proposal.cdc.iter().map(|cdc| cdc.path.as_str()));
                     planned.files.take_over(&previous.files, paths).await;
                 }
                 Ok(None) | Err(_) => previous.files.delete().await,

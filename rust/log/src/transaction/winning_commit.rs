@@ -33,6 +33,8 @@ pub struct WinningFile {
     pub base_row_id: Option<i64>,
     /// The default row commit version.
     pub default_row_commit_version: Option<i64>,
+    /// The statistics of an added file, as JSON text; `None` if it has none, or if they are no text.
+    pub stats: Option<String>,
 }
 
 /// A winning commit.
@@ -194,6 +196,7 @@ fn came(add: &AddLine<'_>) -> WinningFile {
         deletion_vector: add.deletion_vector.as_ref().map(Descriptor::from),
         base_row_id: add.base_row_id,
         default_row_commit_version: add.default_row_commit_version,
+        stats: add.stats.and_then(|raw| serde_json::from_str(raw.get()).ok()),
     }
 }
 
@@ -205,6 +208,7 @@ fn went(remove: &RemoveLine<'_>) -> WinningFile {
         deletion_vector: remove.deletion_vector.as_ref().map(Descriptor::from),
         base_row_id: remove.base_row_id,
         default_row_commit_version: remove.default_row_commit_version,
+        stats: None,
     }
 }
 

@@ -48,7 +48,7 @@ async fn a_classic_checkpoint_is_one_file() -> Result<()> {
 async fn sidecars_hold_so_many_actions_and_no_more() -> Result<()> {
     let mut files = named(10);
     files.push(remove("gone", None));
-    for (sidecar_actions, expected) in [(1, 11), (4, 3), (10, 2), (11, 1), (50_000, 1)] {
+    for (sidecar_actions, expected) in [(1, 11), (4, 4), (5, 3), (10, 2), (50_000, 2)] {
         let table = TableBuilder::of(&[v2(&json!({})), files.clone()]).await?;
         let options = CheckpointOptions {
             sidecar_actions,

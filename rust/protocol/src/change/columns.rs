@@ -8,7 +8,7 @@ use crate::TableConfiguration;
 use crate::column_mapping::{ColumnMappingMode, MAX_COLUMN_ID, Names, assign};
 use crate::iceberg_compat::IcebergCompat;
 use crate::properties::boolean;
-use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType};
+use crate::schema::{ColumnName, DataType, PrimitiveType, StructField, StructType, is_widening};
 use crate::schema_evolution::{
     Found, Place, Widening, ensure_iceberg_has, ensure_new_field, fields_mut, find, insert,
     rename as renamed, widen,
@@ -227,6 +227,21 @@ pub(super) fn change_type(
         }
     }
     table.set_schema(&schema)
+}
+
+/// Whether writes to a table may widen the type of a column.
+///
+/// # Errors
+///
+/// Returns `InvalidArgument` or `CorruptLog` if the properties of the table are invalid.
+pub fn may_widen(table: &TableConfiguration, from: PrimitiveType, to: PrimitiveType) -> Result<bool> {
+    let widening = widening_of(table)?;
+    Ok(is_widening(from, to)
+        && match widening {
+            Widening::Forbidden => false,
+            Widening::Allowed => true,
+            Widening::AsIceberg => ensure_iceberg_has("", from, to).is_ok(),
+        })
 }
 
 /// Whether the types of a table may be widened.

@@ -3,6 +3,7 @@
 //! Protocol: *Change Metadata*, *Protocol Evolution*, *Domain Metadata*. This module reads no files;
 //! [`preconditions`] returns the preconditions of a change on existing files.
 
+mod cloned;
 mod clustering;
 mod columns;
 mod created;
@@ -17,6 +18,7 @@ mod new_columns;
 mod new_schema;
 mod preconditions;
 mod replaced;
+mod restored;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +26,8 @@ use std::collections::BTreeMap;
 
 pub use crate::change_context::ChangeContext;
 pub use crate::if_absent::IfAbsent;
+pub use cloned::cloned;
+pub use columns::may_widen;
 pub use created::created;
 pub use from_json::changes_from_json;
 pub use high_water_marks::with_high_water_marks;
@@ -31,6 +35,7 @@ pub use new_columns::columns_from_json;
 pub use new_schema::with_schema;
 pub use preconditions::{Precondition, preconditions};
 pub use replaced::replaced;
+pub use restored::restored;
 
 use crate::TableConfiguration;
 use crate::features::{Traces, drop_feature, ensure_changeable, needed_features, upgraded};

@@ -75,7 +75,8 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (Scalar::Decimal { unscaled, scale, .. }, PrimitiveType::Timestamp) => {
             match micros_of_decimal(*unscaled, *scale) {
                 Some(micros) => Ok(Scalar::Timestamp(micros)),
-                None => invalid("the value is out of the range of a timestamp"),
+                // Spark computes another instant without an error, also for TRY_CAST.
+                None => unsupported("the value is out of the range of a timestamp"),
             }
         }
         _ if !castable(from, to) => never(),
@@ -98,7 +99,8 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
         (_, PrimitiveType::Timestamp) if is_integral(from) => {
             match integer(value).and_then(|seconds| seconds.checked_mul(SECOND)) {
                 Some(micros) => Ok(Scalar::Timestamp(micros)),
-                None => invalid("the value is out of the range of a timestamp"),
+                // Spark computes another instant without an error, also for TRY_CAST.
+                None => unsupported("the value is out of the range of a timestamp"),
             }
         }
         (Scalar::Timestamp(micros), PrimitiveType::TimestampNtz) => Ok(Scalar::TimestampNtz(*micros)),

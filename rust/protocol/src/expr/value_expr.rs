@@ -111,8 +111,22 @@ impl BoundValue {
     ///
     /// `SchemaMismatch` with the `field` for every other type: an explicit cast is needed.
     pub fn assigned_to(self, column: &str, to: &DataType) -> Result<Self> {
+        self.converted(column, to, Missing::Refused)
+    }
+
+    /// The same; fields of structs that the value lacks are NULL. Lists and maps are left to the writer of the rows, which
+    /// converts their parts.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::assigned_to`].
+    pub fn assigned_with_nulls(self, column: &str, to: &DataType) -> Result<Self> {
+        self.converted(column, to, Missing::Null)
+    }
+
+    fn converted(self, column: &str, to: &DataType, missing: Missing) -> Result<Self> {
         let text = self.text;
-        let computed = assigned(self.computed, column, to, &text)?;
+        let computed = assigned(self.computed, column, to, (&text, missing))?;
         let computed = match computed.is_constant() && matches!(computed.node, Node::Cast { .. }) {
             true => {
                 // A constant that is out of range is found before a row is read.
@@ -125,7 +139,19 @@ impl BoundValue {
     }
 }
 
-fn assigned(computed: Computed, column: &str, to: &DataType, text: &str) -> Result<Computed> {
+/// What happens if a value lacks a field of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    Refused,
+    Null,
+}
+
+fn assigned(
+    computed: Computed,
+    column: &str,
+    to: &DataType,
+    (text, missing): (&str, Missing),
+) -> Result<Computed> {
     if computed.data_type == *to {
         return Ok(computed);
     }
@@ -144,8 +170,13 @@ fn assigned(computed: Computed, column: &str, to: &DataType, text: &str) -> Resu
             }));
         }
         (DataType::Primitive(_), DataType::Primitive(_)) => format!("write CAST({text} AS {to})"),
-        (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields) => {
-            return of_fields(computed, column, fields, text);
+        (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields, missing) => {
+            return of_fields(computed, column, fields, (text, missing));
+        }
+        (DataType::Array(_), DataType::Array(_)) | (DataType::Map(_), DataType::Map(_))
+            if missing == Missing::Null =>
+        {
+            return Ok(computed);
         }
         // Whether parts may be NULL is checked when rows are written.
         (from, to) if alike(from, to) => return Ok(computed),
@@ -177,13 +208,20 @@ fn alike(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-fn have_same_names(from: &StructType, to: &StructType) -> bool {
-    let is_in = |field: &StructField| from.field_ignoring_case(&field.name).is_some();
-    from.fields.len() == to.fields.len() && to.fields.iter().all(is_in)
+fn have_same_names(from: &StructType, to: &StructType, missing: Missing) -> bool {
+    let found = to.fields.iter();
+    let found = found.filter(|field| from.field_ignoring_case(&field.name).is_some());
+    let found = found.count();
+    from.fields.len() == found && (missing == Missing::Null || to.fields.len() == found)
 }
 
 /// A struct whose fields are converted to those of another, in their order; a NULL struct is NULL.
-fn of_fields(computed: Computed, column: &str, fields: &StructType, text: &str) -> Result<Computed> {
+fn of_fields(
+    computed: Computed,
+    column: &str,
+    fields: &StructType,
+    (text, missing): (&str, Missing),
+) -> Result<Computed> {
     let (at, from) = (computed.at, computed.data_type.clone());
     let name = operand_name(column);
     let operand = |data_type: &DataType, node| Computed {
@@ -201,6 +239,10 @@ fn of_fields(computed: Computed, column: &str, fields: &StructType, text: &str) 
             .iter()
             .position(|known| known.name.to_lowercase() == field.name.to_lowercase());
         let Some((index, source)) = index.and_then(|index| Some((index, own.fields.get(index)?))) else {
+            if missing == Missing::Null {
+                parts.push(operand(&field.data_type, Node::Null));
+                continue;
+            }
             return Err(Error::internal("a field is expected"));
         };
         let whole = operand(&from, Node::Column(vec![name.clone()]));
@@ -209,7 +251,7 @@ fn of_fields(computed: Computed, column: &str, fields: &StructType, text: &str) 
             part,
             &format!("{column}.{}", field.name),
             &field.data_type,
-            text,
+            (text, missing),
         )?);
     }
     // Whether fields may be NULL is checked when rows are written.

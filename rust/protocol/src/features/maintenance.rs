@@ -1,14 +1,14 @@
-//! The support check for log maintenance: checksums, compaction files and metadata cleanup.
+//! The support check for maintenance: checksums, compaction files, metadata cleanup and vacuum.
 //!
 //! Protocol: *Writer Version Requirements*, *Table Features*, *Maintenance Operations on Catalog-managed
-//! Tables*.
+//! Tables*, *Vacuum Protocol Check*.
 
 use super::row::{Support, Verb};
-use super::support::{CatalogTail, ensure_openable, refuse, unknown_version};
+use super::support::{CatalogTail, ensure_openable, ensure_vacuum_supported, refuse, unknown_version};
 use super::table::feature;
 use crate::{Error, ErrorKind, Result, TableConfiguration};
 
-/// A log maintenance operation.
+/// A maintenance operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
     /// Writes a version checksum.
@@ -17,10 +17,14 @@ pub enum Maintenance {
     LogCompaction,
     /// Deletes expired log files.
     MetadataCleanup,
+    /// Deletes files outside of the log that the table no longer needs.
+    Vacuum,
 }
 
-/// Verifies that deltaic may maintain the log of a table. This requires less than an append, which must
-/// enforce what features guarantee about rows; unknown features are refused all the same.
+/// Verifies that deltaic may maintain a table. Log maintenance requires less than an append, which must
+/// enforce what features guarantee about rows; unknown features are refused all the same. A vacuum requires support
+/// for every feature of readers and writers, whether the table lists `vacuumProtocolCheck` or not: any of them may
+/// determine which files are needed.
 ///
 /// # Errors
 ///
@@ -58,12 +62,13 @@ pub fn ensure_maintainable(table: &TableConfiguration, what: Maintenance) -> Res
     refuse(&refused, "maintain")?;
     let managed = named().find(|name| feature(name).is_some_and(|known| known.cleaned_up_by_catalog));
     match managed {
-        Some(name) if what == Maintenance::MetadataCleanup => Err(Error::new(
+        Some(name) if matches!(what, Maintenance::MetadataCleanup | Maintenance::Vacuum) => Err(Error::new(
             ErrorKind::UnsupportedFeature,
-            format!("the table has the feature {name}: only its catalog may clean up its log"),
+            format!("the table has the feature {name}: only its catalog may delete its files"),
         )
         .with("feature", name)
         .hint("let the catalog clean up the table")),
+        _ if what == Maintenance::Vacuum => ensure_vacuum_supported(table),
         _ => Ok(()),
     }
 }
@@ -109,5 +114,33 @@ mod tests {
             let managed = checked(&protocol(3, 7, &["catalogManaged"]), what);
             assert_eq!(managed.is_err(), what == Maintenance::MetadataCleanup, "{what:?}");
         }
+    }
+
+    /// protocol: writer-requirements-for-vacuum-protocol-check.1
+    #[test]
+    fn a_vacuum_needs_support_for_every_feature() {
+        let check = |protocol: &Protocol| checked(protocol, Maintenance::Vacuum);
+        assert!(check(&protocol(1, 2, &[])).is_ok());
+        let known = [
+            "appendOnly",
+            "checkConstraints",
+            "deletionVectors",
+            "vacuumProtocolCheck",
+            "checkpointProtection",
+        ];
+        assert!(check(&protocol(3, 7, &known)).is_ok());
+        for name in [
+            "fromTheFuture",
+            "icebergWriterCompatV1",
+            "geospatial",
+            "catalogManaged",
+            "redirectWriterOnly",
+            "coordinatedCommits",
+        ] {
+            let error = check(&protocol(3, 7, &[name])).expect_err(name);
+            assert_eq!(error.kind(), ErrorKind::UnsupportedFeature);
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        assert!(check(&protocol(1, 8, &[])).is_err() && check(&protocol(4, 7, &[])).is_err());
     }
 }

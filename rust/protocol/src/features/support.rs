@@ -138,6 +138,16 @@ pub(super) fn ensure_removal_supported(table: &TableConfiguration) -> Result<()>
     refuse(&refused(names, Verb::Remove), "remove rows from")
 }
 
+/// Verifies that deltaic supports every feature that binds the readers and writers of a table, so that it knows which
+/// files the table needs.
+///
+/// Protocol: *Vacuum Protocol Check*.
+pub(super) fn ensure_vacuum_supported(table: &TableConfiguration) -> Result<()> {
+    ensure_readable(table)?;
+    let names = binding_writers(table.protocol())?;
+    refuse(&refused(names, Verb::Remove), "vacuum")
+}
+
 /// Verifies that deltaic writes correct checkpoints of a table with this protocol and metadata: it knows
 /// everything that a checkpoint may contain.
 ///

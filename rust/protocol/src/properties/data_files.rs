@@ -132,7 +132,14 @@ pub(crate) fn is_second_version(version: &str) -> Option<bool> {
 
 /// Parses a size such as `104857600`, `100mb` or `1 GiB` into bytes; `None` if it is invalid. Units are
 /// powers of 1024.
-pub(crate) fn bytes_of(size: &str) -> Option<u64> {
+///
+/// ```
+/// use deltaic_protocol::properties::bytes_of;
+/// assert_eq!(bytes_of("1 kB"), Some(1024));
+/// assert_eq!(bytes_of("0"), None);
+/// ```
+#[must_use]
+pub fn bytes_of(size: &str) -> Option<u64> {
     let size = size.trim();
     let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());
     let (number, unit) = size.split_at_checked(digits)?;

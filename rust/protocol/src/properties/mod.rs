@@ -8,7 +8,7 @@ mod indexed_columns;
 mod interval;
 mod retention;
 
-pub use data_files::{Codec, DataFileSettings, data_file_settings};
+pub use data_files::{Codec, DataFileSettings, bytes_of, data_file_settings};
 pub use documented::{PROPERTIES, Property, PropertyType, SetBy, boolean, documented, integer, text};
 pub(crate) use indexed_columns::follow_column;
 pub use indexed_columns::{IndexedColumns, indexed_columns};

@@ -55,7 +55,7 @@ fn failed(error: std::io::Error) -> Error {
 }
 
 /// Whether a name ends in `#` and digits.
-fn is_unfinished_upload(name: &str) -> bool {
+pub(super) fn is_unfinished_upload(name: &str) -> bool {
     let suffix = name.split_once('#').map(|(_, suffix)| suffix);
     suffix.is_some_and(|suffix| !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit()))
 }

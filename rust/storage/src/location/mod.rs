@@ -1,5 +1,6 @@
 //! The location of a table: a store, and the path of the table's root on it.
 
+mod absolute;
 mod confined;
 mod connect;
 mod environment;
@@ -11,10 +12,12 @@ mod network;
 mod options;
 mod per_process;
 mod places;
+mod remains;
 mod remote_store;
 mod resolve;
 mod sent;
 mod shared;
+mod unlisted;
 mod uri;
 mod without_writes;
 
@@ -32,6 +35,7 @@ use url::Url;
 
 use self::confined::Confined;
 pub use self::options::StorageOptions;
+pub use self::remains::LocalRemains;
 use self::resolve::{allowed_folder, without_dots};
 pub use self::sent::Sent;
 use self::shared::Shared;

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::uri::RemoteFolder;
 use super::{TableLocation, without_secrets};
-use crate::links::leads_out_of;
+use crate::links::{entries_of, is_link, leads_out_of, real_path};
 
 impl TableLocation {
     /// Resolves a path of the log, before it is opened.
@@ -111,6 +111,47 @@ impl TableLocation {
         }
     }
 
+    /// Verifies that a file which was not found is deleted, not only unreachable: neither it nor a folder above it is a
+    /// dangling symbolic link, and if it is outside of the table or below a link, its folder has other files. An
+    /// unmounted folder has none. Remote stores distinguish the two themselves.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` for a file that may be unreachable.
+    pub fn ensure_reachable(&self, log_path: &str, path: &Path) -> Result<()> {
+        let Some(root) = &self.file_system else {
+            return Ok(());
+        };
+        let file = FilePath::new("/").join(path.as_ref());
+        let unreachable = |message: String| {
+            Error::new(ErrorKind::StorageError, message)
+                .with("path", without_secrets(log_path))
+                .hint(
+                    "mount the folder that holds the file, then retry; if the file is deleted, remove its entry in a \
+                     transaction: tx.remove([path])",
+                )
+        };
+        let is_dangling = |place: &&FilePath| is_link(place) && real_path(place).is_none();
+        if let Some(link) = file.ancestors().find(is_dangling) {
+            return Err(unreachable(format!(
+                "a file may exist but is unreachable: {} is a symbolic link whose target does not exist",
+                link.display()
+            )));
+        }
+        let mut folders = file.ancestors().skip(1).take_while(|folder| folder != root);
+        let is_elsewhere = !file.starts_with(root) || folders.any(is_link);
+        let Some(folder) = file.parent().filter(|_| is_elsewhere) else {
+            return Ok(());
+        };
+        match entries_of(folder) {
+            Ok(entries) if !entries.is_empty() => Ok(()),
+            Ok(_) | Err(_) => Err(unreachable(format!(
+                "a file outside of the table may exist but is unreachable: the folder {} is empty or does not exist",
+                folder.display()
+            ))),
+        }
+    }
+
     fn resolve_absolute(&self, absolute: &str) -> Option<Path> {
         let root = self.file_system.as_deref()?;
         let wanted = without_dots(FilePath::new(absolute));
@@ -141,7 +182,7 @@ pub(super) fn allowed_folder(allowed: &str) -> PathBuf {
     without_dots(&std::path::absolute(&folder).unwrap_or(folder))
 }
 
-fn split_scheme(path: &str) -> Option<(&str, &str)> {
+pub(super) fn split_scheme(path: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = path.split_once(':')?;
     // `time=03:06/x` is relative: a scheme consists of letters, digits, `+`, `-` and `.`, and is followed by
     // a slash.

@@ -103,14 +103,19 @@ impl RemoteFolder {
         })
     }
 
-    /// Returns an equivalent URI that ends with a slash.
-    pub(super) fn to_uri(&self) -> String {
+    /// The scheme, bucket and host, with the slash before the path.
+    pub(super) fn authority(&self) -> String {
         let host = self
             .host
             .as_ref()
             .map(|host| format!("@{host}"))
             .unwrap_or_default();
-        let base = format!("{}://{}{host}/", self.scheme, self.bucket);
+        format!("{}://{}{host}/", self.scheme, self.bucket)
+    }
+
+    /// Returns an equivalent URI that ends with a slash.
+    pub(super) fn to_uri(&self) -> String {
+        let base = self.authority();
         let Ok(mut url) = Url::parse(&base) else {
             return base;
         };

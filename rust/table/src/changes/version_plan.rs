@@ -174,6 +174,7 @@ pub(super) fn base_context(
         row_columns: None,
         positions: false,
         predicate: None,
+        skips: None,
         batch_size: None,
         variant: VariantAs::Arrow,
         allowed_roots,

@@ -27,6 +27,9 @@ pub struct ScanOptions {
     pub columns: Option<Vec<String>>,
     /// The predicate; all rows if `None`.
     pub predicate: Option<Predicate>,
+    /// Rows for which this is not true need not be read: statistics and partition values skip them, those of pages too
+    /// for columns that are read. The other rows are not filtered. Tasks that are sent to other processes do not have it.
+    pub skips: Option<BoundPredicate>,
     /// The maximum number of rows.
     pub limit: Option<usize>,
     /// The maximum number of rows per batch.
@@ -107,6 +110,7 @@ impl Scan {
             row_columns,
             positions: options.positions,
             predicate,
+            skips: options.skips,
             batch_size: options.batch_size,
             variant: options.variant,
             allowed_roots: options.allowed_roots,
@@ -197,6 +201,14 @@ impl Scan {
             default_row_commit_version: add.default_row_commit_version,
             num_records: self.context.without_data_columns(records),
             rows,
+        }
+    }
+
+    /// Returns the task that reads the rows of a live file that are not deleted.
+    pub(crate) fn task_of(&self, add: &Add) -> ScanTask {
+        ScanTask {
+            selection: Selection::of(add.deletion_vector.clone()),
+            ..self.task_of_rows(add, Rows::All)
         }
     }
 

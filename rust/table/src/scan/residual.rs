@@ -21,6 +21,8 @@ pub(crate) struct Residual {
     pub(crate) constants: Constants,
     /// The residual predicate on the rows; `None` if all rows match.
     pub(crate) predicate: Option<BoundPredicate>,
+    /// Rows for which this is not true are skipped as far as the file's statistics show them; `None` skips none.
+    pub(crate) skips: Option<BoundPredicate>,
 }
 
 impl ScanTask {
@@ -40,13 +42,20 @@ impl ScanTask {
                 }
             }
         }
-        let predicate = match &context.predicate {
-            Some((_, predicate)) => Some(residual(predicate, &row_of(&constants)?)?),
-            None => None,
+        let of_file = |predicate: Option<&BoundPredicate>| -> Result<Option<BoundPredicate>> {
+            let Some(predicate) = predicate else {
+                return Ok(None);
+            };
+            let residual = residual(predicate, &row_of(&constants)?)?;
+            Ok(Some(residual).filter(|residual| *residual != BoundPredicate::Constant(Some(true))))
         };
+        let predicate = of_file(context.predicate.as_ref().map(|(_, predicate)| predicate))?;
+        let skips = of_file(context.skips.as_ref())?;
+        let skips = BoundPredicate::all_of(predicate.iter().cloned().chain(skips).collect());
         Ok(Residual {
             constants,
-            predicate: predicate.filter(|predicate| *predicate != BoundPredicate::Constant(Some(true))),
+            predicate,
+            skips,
         })
     }
 }
@@ -54,7 +63,7 @@ impl ScanTask {
 impl Residual {
     /// Whether no row can match, whatever the file contains.
     pub(crate) fn matches_no_row(&self) -> bool {
-        let conjuncts = self.predicate.iter().flat_map(BoundPredicate::conjuncts);
+        let conjuncts = self.skips.iter().flat_map(BoundPredicate::conjuncts);
         let is_no = |part: &BoundPredicate| {
             matches!(
                 part,

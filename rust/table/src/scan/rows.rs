@@ -19,6 +19,8 @@ pub(crate) enum Rows {
     Without(Arc<Bitmap>),
     /// Only these rows: those that a changed deletion vector deleted or restored.
     Only(Arc<Bitmap>),
+    /// The rows of a range that are not deleted.
+    Within(Range<u64>, Arc<Bitmap>),
 }
 
 impl Rows {
@@ -52,6 +54,11 @@ impl Rows {
                 any.then(|| deleted.keep_mask(rows)).transpose()
             }
             Self::Only(kept) => Ok(Some(!&kept.keep_mask(rows)?)),
+            Self::Within(range, deleted) => {
+                let keep = deleted.keep_mask(rows.clone())?;
+                let positions = || (rows.start..rows.end).map(|position| range.contains(&position));
+                Ok(Some(&keep & &BooleanBuffer::from_iter(positions())))
+            }
         }
     }
 
@@ -59,7 +66,7 @@ impl Rows {
     pub(crate) fn vector(&self) -> Option<&Bitmap> {
         match self {
             Self::All => None,
-            Self::Without(vector) | Self::Only(vector) => Some(vector),
+            Self::Without(vector) | Self::Only(vector) | Self::Within(_, vector) => Some(vector),
         }
     }
 }
@@ -70,6 +77,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn rows_of_a_range_are_selected() {
+        let deleted = Arc::new(Bitmap::from_positions([3, 5, 9]).expect("positions"));
+        let rows = Rows::Within(2..8, deleted);
+        for (of, expected) in [(0..4, vec![2]), (4..9, vec![4, 6, 7]), (8..12, vec![])] {
+            let mask = rows
+                .mask(of.clone())
+                .expect("a mask")
+                .expect("some are not selected");
+            let selected = of.zip(&mask).filter(|(_, is_selected)| *is_selected);
+            assert_eq!(selected.map(|(row, _)| row).collect::<Vec<u64>>(), expected);
+        }
+    }
 
     /// Deleted rows never reappear because their deletion vector is missing.
     #[test]

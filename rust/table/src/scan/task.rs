@@ -33,6 +33,8 @@ pub struct ScanContext {
     /// Whether the output has the columns with each row's file and its position there.
     pub(crate) positions: bool,
     pub(crate) predicate: Option<(Predicate, BoundPredicate)>,
+    /// Rows for which this is not true need not be read.
+    pub(crate) skips: Option<BoundPredicate>,
     pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
     pub(crate) allowed_roots: Vec<String>,
@@ -247,6 +249,7 @@ impl ScanTask {
                     }),
                 positions: wire.positions,
                 predicate,
+                skips: None,
                 batch_size: wire.batch_size,
                 variant: wire.variant,
                 allowed_roots: wire.allowed_roots,

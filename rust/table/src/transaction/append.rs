@@ -5,11 +5,12 @@ use deltaic_log::transaction::Output;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
-use super::change_data::{ChangeWriter, to_cdc};
+use super::appended_rows::{UnwrittenRows, WrittenRows};
 use super::evolve::SchemaMode;
-use crate::write::{FileContents, RowStream, TableWriter, Written};
+use crate::write::{RowStream, Written};
 
 /// The data files that a transaction has written.
 #[derive(Clone, Default)]
@@ -93,78 +94,57 @@ impl TableTransaction {
             return Ok(0); // without reading the stream
         }
         self.ensure_takes_files()?;
-        let mut batches = match rows {
-            NewRows::Stream(batches) => batches,
+        let rows = match rows {
+            NewRows::Stream(rows) => rows,
             NewRows::Written(written) => return self.add_again(written),
         };
+        let memory = self.options.memory;
+        let mut unwritten = self.begin_append(rows, schema_mode, with_feed, memory)?;
+        if let Some(predicate) = required {
+            unwritten.require(predicate, &*self.configuration().schema()?)?;
+        }
+        self.options.progress.begin(Stage::Rows, 0);
+        let written = unwritten.write().await?;
+        self.stage_appended(written)
+    }
+
+    /// Prepares writing rows within a memory budget. Change data files have the rows too if requested, or if earlier
+    /// changes of the transaction have written such files.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `UnsupportedFeature`.
+    pub(super) fn begin_append(
+        &mut self,
+        rows: RowStream,
+        schema_mode: &SchemaMode,
+        with_feed: bool,
+        memory: MemoryBudget,
+    ) -> Result<UnwrittenRows> {
         // Otherwise they are read again if a later change writes change data files.
         let with_feed = with_feed || !self.proposal.cdc.is_empty();
-        let empty_text = self.options.empty_partition_text;
-        self.evolve(batches.schema(), schema_mode)?;
-        let table = self.configuration();
-        let mut writer =
-            TableWriter::of_contents(&self.snapshot, &table, batches.schema(), FileContents::Rows)?;
-        writer.expect_new_rows(empty_text);
-        let memory = self.options.memory.divided(1 + usize::from(with_feed));
-        writer.limit_memory(memory);
-        if let Some(predicate) = required {
-            writer.require(predicate, &*table.schema()?)?;
+        self.evolve(rows.schema(), schema_mode)?;
+        let context = (&self.snapshot, &self.configuration());
+        UnwrittenRows::try_new(rows, context, &self.options, (with_feed, memory))
+    }
+
+    /// Stages rows that were written. Returns their number.
+    pub(super) fn stage_appended(&mut self, rows: WrittenRows) -> Result<u64> {
+        let WrittenRows {
+            written,
+            changes,
+            files,
+        } = rows;
+        self.files.append(&files);
+        self.appended.count(&written);
+        self.stage_high_water_marks(&written.high_water_marks)?;
+        match changes {
+            Some(changes) => self.proposal.cdc.extend(changes),
+            None if self.has_feed()? => self.unrecorded.inserted.extend_from_slice(&written.adds),
+            None => {}
         }
-        let mut changes = match with_feed {
-            true => {
-                let rows = writer.completed_schema();
-                let mut changes = ChangeWriter::try_new(&self.snapshot, &table, rows, "insert")?;
-                changes.limit_memory(memory);
-                Some(changes)
-            }
-            false => None,
-        };
-        let progress = &self.options.progress;
-        progress.begin(Stage::Rows, 0);
-        let written = async {
-            while let Some(batch) = batches.next().await? {
-                match &mut changes {
-                    Some(changes) => {
-                        for piece in writer.pieces(&batch) {
-                            let rows = writer.completed(&piece)?;
-                            writer.write_completed(&rows).await?;
-                            changes.write(&rows).await?;
-                        }
-                    }
-                    None => writer.write(&batch).await?,
-                }
-                progress.advance(batch.num_rows());
-            }
-            let cdc = match &mut changes {
-                Some(changes) => to_cdc(changes.finish().await?),
-                None => Vec::new(),
-            };
-            Ok((writer.finish().await?, cdc))
-        };
-        match written.await {
-            Ok((written, cdc)) => {
-                let rows = written.rows;
-                self.appended.count(&written);
-                self.stage_high_water_marks(&written.high_water_marks)?;
-                if !with_feed && self.has_feed()? {
-                    self.unrecorded.inserted.extend_from_slice(&written.adds);
-                }
-                self.proposal.adds.extend(written.adds);
-                self.proposal.cdc.extend(cdc);
-                self.files.append(&writer.into_files());
-                if let Some(changes) = changes {
-                    self.files.append(&changes.into_files());
-                }
-                Ok(rows)
-            }
-            Err(error) => {
-                writer.abort().await;
-                if let Some(mut changes) = changes {
-                    changes.abort().await;
-                }
-                Err(error)
-            }
-        }
+        self.proposal.adds.extend(written.adds);
+        Ok(written.rows)
     }
 
     /// Stages data files of an earlier attempt, which wrote and validated their rows.

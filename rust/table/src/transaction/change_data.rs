@@ -15,7 +15,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::memory_budget::MemoryBudget;
 use futures::{StreamExt, TryStreamExt};
 
-use crate::read::{BatchStream, stream_tasks};
+use crate::read::{BatchStream, stream_to_write};
 use crate::scan::{Rows, Scan, Selection};
 use crate::write::{FileContents, TableWriter, Written};
 
@@ -80,8 +80,8 @@ pub(super) fn rows_to_delete(scan: &Scan, rows: &[DeletedRows]) -> BatchStream {
         let positions = file.positions.clone()?;
         Some(scan.task_of_rows(&file.add, Rows::Only(positions)))
     });
-    stream_tasks(whole.collect())
-        .chain(stream_tasks(parts.collect()))
+    stream_to_write(whole.collect())
+        .chain(stream_to_write(parts.collect()))
         .boxed()
 }
 

@@ -141,6 +141,11 @@ impl TableTransaction {
         if let (Operation::Merge, Some(merged)) = (self.proposal.operation, &self.merged) {
             return (Operation::Merge, merged.details());
         }
+        if let (operation @ (Operation::Optimize | Operation::Reorg), Some(optimized)) =
+            (self.proposal.operation, &self.optimized)
+        {
+            return (operation, optimized.details());
+        }
         let removes = &self.proposal.removes;
         let metrics = self.written_metrics();
         let partition_columns =

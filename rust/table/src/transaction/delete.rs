@@ -12,6 +12,7 @@ use deltaic_storage::clock::now_ms;
 use super::TableTransaction;
 use super::copy_rows::copy_rows;
 use super::delete_plan::DeletePlan;
+use super::written_before::{RowsToWrite, WrittenFiles};
 
 /// What a transaction deleted by predicates, for the metrics of its commit.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +154,8 @@ impl TableTransaction {
             Some(predicate) => {
                 let bound = predicate.bind(snapshot.schema())?;
                 self.read.read_where(Some(&bound));
-                self.read.read_files(plan.read.iter().map(String::as_str));
+                // A file without matching rows has no effect on the result.
+                self.read.read_files(plan.paths());
             }
             None => self.read.read_whole_table(),
         }
@@ -172,39 +174,45 @@ impl TableTransaction {
     /// files are rewritten, otherwise at the commit if that has change data files.
     async fn stage_deletion(&mut self, plan: DeletePlan, allowed_roots: &[String]) -> Result<()> {
         let started = now_ms();
-        let snapshot = self.snapshot.clone();
         let mut counts = Deletion::default();
         if !plan.rewritten.is_empty() {
+            let snapshot = &self.snapshot;
             ensure_appendable(snapshot.configuration()).map_err(|error| self.located(error))?;
-            let copied = copy_rows(
-                &snapshot,
-                &plan.rewritten,
-                allowed_roots,
-                &self.files,
-                &self.options,
-            )
-            .await?;
-            counts.added_files = copied.adds.len();
-            counts.added_bytes = copied
-                .adds
-                .iter()
-                .fold(0, |sum, add| sum.saturating_add(add.size));
-            counts.copied_rows = copied.rows;
-            self.proposal.adds.extend(copied.adds);
+            let rows = RowsToWrite::of_plan(&plan);
+            let copied = match self.written_before(&rows) {
+                Some(files) => files,
+                None => self.write_other_rows(&plan, allowed_roots).await?,
+            };
+            self.record_written(rows, &copied);
+            counts.added_files = copied.written.adds.len();
+            let sizes = copied.written.adds.iter().map(|add| add.size);
+            counts.added_bytes = sizes.fold(0, i64::saturating_add);
+            counts.copied_rows = copied.copied;
+            counts.change_files = copied.changes.len();
+            self.proposal.adds.extend(copied.written.adds);
+            self.proposal.cdc.extend(copied.changes);
             self.proposal.keeps_row_ids = true;
-        }
-        if self.has_feed()? {
-            // Readers of a version with change data files use no other file of it.
-            if plan.rewritten.is_empty() {
-                self.unrecorded.deleted.extend(plan.deleted());
-            } else {
-                let cdc = self.write_deleted(&plan.deleted()).await?;
-                counts.change_files = cdc.len();
-                self.proposal.cdc.extend(cdc);
-            }
+        } else if self.has_feed()? {
+            self.unrecorded.deleted.extend(plan.deleted());
         }
         counts.rewrite_ms = now_ms() - started;
         self.stage_removal(plan, counts).await
+    }
+
+    /// Copies the other rows of rewritten files. Readers of a version with change data files use no other file of it, so
+    /// that these have all deleted rows.
+    async fn write_other_rows(&self, plan: &DeletePlan, allowed_roots: &[String]) -> Result<WrittenFiles> {
+        let (snapshot, options) = (&self.snapshot, &self.options);
+        let written = copy_rows(snapshot, &plan.rewritten, allowed_roots, &self.files, options).await?;
+        let changes = match self.has_feed()? {
+            true => self.write_deleted(&plan.deleted()).await?,
+            false => Vec::new(),
+        };
+        Ok(WrittenFiles {
+            copied: written.rows,
+            written,
+            changes,
+        })
     }
 
     /// Stages what a plan removes, and adds to the metrics: `counts` has what was written already.

@@ -23,8 +23,6 @@ use super::matching_rows::MatchingRows;
 /// How a deletion changes the files of a version.
 #[derive(Debug, Default)]
 pub(super) struct DeletePlan {
-    /// The files that may contain a matching row.
-    pub(super) read: Vec<String>,
     /// Files of which every remaining row is deleted.
     pub(super) removed: Vec<RemovedFile>,
     /// Files that get a deletion vector.
@@ -90,7 +88,6 @@ impl DeletePlan {
         let mut paths = found.whole.clone();
         paths.extend(found.positions.keys().cloned());
         let mut plan = Self {
-            read: found.read,
             deleted_rows: Some(0),
             ..Self::default()
         };

@@ -111,6 +111,11 @@ pub(super) struct ChangedFile {
 }
 
 impl ChangedFile {
+    /// The positions of the rows that were not yet deleted.
+    pub(super) fn deleted(&self) -> &Bitmap {
+        &self.deleted
+    }
+
     /// The rows that were not yet deleted.
     pub(super) fn deleted_rows(&self) -> DeletedRows {
         DeletedRows {

@@ -22,6 +22,8 @@ pub struct DryRun {
     pub removed_files: usize,
     /// The number of files that would get a deletion vector.
     pub changed_files: usize,
+    /// The number of files that would get other statistics.
+    pub described_files: usize,
     /// The number of files whose other rows would be copied to new files.
     pub rewritten_files: usize,
     /// The size of the rewritten files in bytes.
@@ -34,6 +36,8 @@ pub struct DryRun {
     pub added_bytes: i64,
     /// The features that the table would need and does not have.
     pub features: Vec<String>,
+    /// What may take long.
+    pub warnings: Vec<String>,
 }
 
 /// What deleting or updating the rows of a predicate in a version would do. New values are not computed.
@@ -126,6 +130,12 @@ impl TableTransaction {
             added_rows: self.appended.rows,
             ..DryRun::default()
         };
+        if self.merged.as_ref().is_some_and(|merged| merged.compares_all) {
+            found.warnings.push(
+                "the condition has no equality of both sides: each row of the source is compared with each row of the table"
+                    .to_owned(),
+            );
+        }
         if let Some(planned) = self.planned(snapshot)? {
             let proposal = &planned.transaction.proposal;
             // A file with a new deletion vector is added again.

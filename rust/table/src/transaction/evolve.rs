@@ -77,14 +77,18 @@ impl TableTransaction {
             |field: &Field| known.field_ignoring_case(field.name()).is_some() && has_null(field.data_type());
         let typed = incoming.fields().iter().filter(|field| !has_no_type(field));
         let typed = Schema::new(typed.cloned().collect::<Vec<_>>());
-        let merge = TableChange::MergeSchema(schema_from_arrow(&typed)?);
+        self.stage_schema(&[TableChange::MergeSchema(schema_from_arrow(&typed)?)])
+    }
+
+    /// Stages changes of the schema that written rows require.
+    pub(super) fn stage_schema(&mut self, changes: &[TableChange]) -> Result<()> {
         let (mut read, mut proposal) = (self.read.clone(), self.proposal.clone());
         let mut staging = Staging {
             snapshot: &self.snapshot,
             read: &mut read,
             proposal: &mut proposal,
         };
-        stage_changes(&mut staging, &[merge])?;
+        stage_changes(&mut staging, changes)?;
         let after = proposal.applied_to(self.snapshot.configuration());
         if after != self.configuration() {
             (self.read, self.proposal) = (read, proposal);
@@ -115,7 +119,7 @@ impl TableTransaction {
         Ok(())
     }
 
-    fn stage_configuration(&mut self, after: TableConfiguration) {
+    pub(super) fn stage_configuration(&mut self, after: TableConfiguration) {
         let actions = after.actions_since(self.snapshot.configuration());
         self.proposal.protocol = actions.protocol;
         self.proposal.metadata = actions.metadata;

@@ -8,7 +8,7 @@ use deltaic_protocol::properties::boolean;
 
 use super::TableTransaction;
 use super::change_data::{DeletedRows, rows_to_delete, write_changes};
-use crate::read::stream_tasks;
+use crate::read::stream_to_write;
 use crate::scan::{Rows, Scan, ScanOptions};
 
 /// Staged changes of rows that readers derive from added and removed files, unless the commit has change data files.
@@ -69,7 +69,7 @@ impl TableTransaction {
         let scan = self.scan_changes()?.of_configuration(&table)?;
         let schema = scan.schema().to_arrow()?;
         let tasks = files.iter().map(|add| scan.task_of_rows(add, Rows::All));
-        let rows = (&schema, stream_tasks(tasks.collect()));
+        let rows = (&schema, stream_to_write(tasks.collect()));
         let (snapshot, memory) = (&self.snapshot, self.options.memory);
         write_changes(snapshot, &table, rows, "insert", &self.files, memory).await
     }

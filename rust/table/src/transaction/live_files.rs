@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use deltaic_log::Snapshot;
+use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::actions::{Add, LogicalFileKey};
+use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -38,6 +40,29 @@ pub(super) async fn live_files(snapshot: &Snapshot, paths: &[String]) -> Result<
         found.ok_or_else(|| unknown(snapshot, path))
     });
     taken.collect()
+}
+
+/// Returns the paths of the live files that may have a row for which a predicate is true; of all without a predicate.
+///
+/// # Errors
+///
+/// `CorruptLog` if a file would be read twice, because the log spells its path in two ways.
+pub(super) async fn paths_that_may_match(
+    snapshot: &Snapshot,
+    predicate: Option<&BoundPredicate>,
+) -> Result<Vec<String>> {
+    let (files, _) = snapshot
+        .prune(Pruning {
+            predicate,
+            statistics: WithStatistics::None,
+        })
+        .await?;
+    snapshot.ensure_unique_files(&files)?;
+    let paths = files
+        .batches
+        .iter()
+        .flat_map(|batch| batch.adds.path.iter().flatten());
+    Ok(paths.map(str::to_owned).collect())
 }
 
 /// The error for a path that is not a live file.

@@ -7,20 +7,18 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use deltaic_log::Snapshot;
 use deltaic_log::progress::{Progress, Stage};
-use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::{Error, Result};
 use futures::TryStreamExt;
 
+use super::live_files::paths_that_may_match;
 use crate::read::stream_tasks;
 use crate::scan::{FILE_PATH, FILE_POSITION, Scan, ScanOptions, ScanTask};
 
 /// The rows of a version that match a predicate.
 #[derive(Debug, Default)]
 pub(super) struct MatchingRows {
-    /// The files that may contain a matching row: they were read.
-    pub(super) read: Vec<String>,
     /// The files of which every row matches, as the log shows.
     pub(super) whole: Vec<String>,
     /// The positions of the matching rows of each other file that has any.
@@ -41,21 +39,8 @@ impl MatchingRows {
         progress: &Progress,
     ) -> Result<Self> {
         let Some(predicate) = predicate else {
-            let (files, _) = snapshot
-                .prune(Pruning {
-                    predicate: None,
-                    statistics: WithStatistics::None,
-                })
-                .await?;
-            snapshot.ensure_unique_files(&files)?;
-            let paths = files
-                .batches
-                .iter()
-                .flat_map(|batch| batch.adds.path.iter().flatten());
-            let whole: Vec<String> = paths.map(str::to_owned).collect();
             return Ok(Self {
-                read: whole.clone(),
-                whole,
+                whole: paths_that_may_match(snapshot, None).await?,
                 ..Self::default()
             });
         };
@@ -76,7 +61,6 @@ impl MatchingRows {
             if residual.matches_no_row() {
                 continue;
             }
-            found.read.push(task.path.clone());
             match residual.predicate {
                 None => found.whole.push(task.path),
                 Some(_) => undecided.push(task),
@@ -103,26 +87,50 @@ impl MatchingRows {
         if batch.num_rows() == 0 {
             return Ok(None);
         }
-        let (path, positions) = positions_of(batch)?;
-        let rows = Bitmap::from_positions(positions)?;
-        let file = self.positions.entry(path.to_owned()).or_default();
+        let places = Places::of(batch)?;
+        let rows = Bitmap::from_positions(places.positions())?;
+        let file = self.positions.entry(places.path.to_owned()).or_default();
         *file = file.union(&rows);
-        Ok(Some(path.to_owned()))
+        Ok(Some(places.path.to_owned()))
     }
 }
 
-/// Returns the file of a batch that has rows, and their positions in it.
-pub(super) fn positions_of(batch: &RecordBatch) -> Result<(&str, impl Iterator<Item = u64> + '_)> {
-    let path = batch
-        .column_by_name(FILE_PATH)
-        .and_then(|column| column.as_string_opt::<i32>());
-    let positions = batch
-        .column_by_name(FILE_POSITION)
-        .and_then(|column| column.as_primitive_opt::<Int64Type>());
-    let (Some(path), Some(positions)) = (path, positions) else {
-        return Err(Error::internal("a batch has no positions of its rows"));
-    };
-    let rows = positions.values().iter();
-    let rows = rows.map(|row| u64::try_from(*row).unwrap_or(u64::MAX));
-    Ok((path.value(0), rows))
+/// The file of a batch that has rows, and their positions in it.
+pub(super) struct Places<'a> {
+    pub(super) path: &'a str,
+    positions: &'a [i64],
+}
+
+impl<'a> Places<'a> {
+    /// Finds the columns with the positions.
+    pub(super) fn of(batch: &'a RecordBatch) -> Result<Self> {
+        let path = batch
+            .column_by_name(FILE_PATH)
+            .and_then(|column| column.as_string_opt::<i32>());
+        let positions = batch
+            .column_by_name(FILE_POSITION)
+            .and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let (Some(path), Some(positions)) = (path, positions) else {
+            return Err(Error::internal("a batch has no positions of its rows"));
+        };
+        Ok(Self {
+            path: path.value(0),
+            positions: positions.values(),
+        })
+    }
+
+    /// The position of each row.
+    pub(super) fn positions(&self) -> impl Iterator<Item = u64> + 'a {
+        self.positions
+            .iter()
+            .map(|row| u64::try_from(*row).unwrap_or(u64::MAX))
+    }
+
+    /// The position of a row of the batch.
+    pub(super) fn position(&self, row: u32) -> u64 {
+        let position = self.positions.get(row as usize);
+        position
+            .and_then(|row| u64::try_from(*row).ok())
+            .unwrap_or(u64::MAX)
+    }
 }

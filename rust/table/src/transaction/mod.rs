@@ -4,6 +4,7 @@
 
 mod alter;
 mod append;
+mod appended_rows;
 mod change_data;
 mod commit;
 mod copy_rows;
@@ -20,13 +21,16 @@ mod matching_rows;
 mod merge;
 mod new_rows;
 mod operation;
+mod optimize;
 mod overwrite;
 mod reads;
 mod remove;
 mod run;
 mod same_rows;
 mod savepoint;
+mod statistics;
 mod update;
+mod written_before;
 
 pub use delete::DeleteSummary;
 pub use dry_run::{DryRun, preview_change, preview_rows};
@@ -35,8 +39,10 @@ pub use given_files::GivenFile;
 pub use merge::{ClauseKind, Merge, MergeAction, MergeClause, SourceRows, merge, preview_merge};
 pub use new_rows::{append_stream, overwrite_stream};
 pub use operation::operation;
+pub use optimize::{Optimize, optimize, preview_optimize};
 pub use overwrite::Replaced;
 pub use run::{Staging, delete, run_transaction, update};
+pub use statistics::{ComputedStatistics, compute_statistics, preview_statistics};
 pub use update::Assignment;
 
 use std::sync::Arc;
@@ -47,13 +53,16 @@ use deltaic_log::transaction::{
 };
 use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Error, Result, TableConfiguration};
+use deltaic_storage::memory_budget::MemoryBudget;
 
 use self::append::Appended;
 use self::delete::Deletion;
 use self::feed::Unrecorded;
 use self::merge::Merged;
+use self::optimize::Optimized;
 use self::same_rows::SameRows;
 use self::update::Updated;
+use self::written_before::AttemptFiles;
 use crate::write::UnitedVectors;
 
 /// A transaction in progress: it records what was read and what is staged. The table is unchanged before
@@ -86,10 +95,14 @@ pub struct TableTransaction {
     updated: Option<Updated>,
     /// What was merged; `None` if nothing was.
     merged: Option<Merged>,
+    /// What was optimized; `None` if nothing was.
+    optimized: Option<Optimized>,
     /// Set by an overwrite, with the text of its predicate if it has one.
     overwritten: Option<Option<String>>,
     /// The changes of rows that no change data file has, if the table records changes.
     unrecorded: Unrecorded,
+    /// What this attempt of a verb and the one before wrote.
+    attempts: AttemptFiles,
     /// Set if the `app_transaction` was already committed, so that there is nothing to do.
     done: Option<Committed>,
     /// Whether a version may name the files of an attempted commit.
@@ -103,7 +116,7 @@ impl TableTransaction {
     ///
     /// `CorruptLog` if the table's metadata is inconsistent.
     pub fn try_new(snapshot: Snapshot, operation: Operation, options: CommitOptions) -> Result<Self> {
-        let read = ReadSet::try_new(snapshot.configuration()).map_err(|error| located(&snapshot, error))?;
+        let read = ReadSet::try_new(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
         let done = options.app_transaction.as_ref();
         let done = done.and_then(|app| already_done(&snapshot, app));
         let files = Arc::new(StagedFiles::new(snapshot.location()));
@@ -125,8 +138,10 @@ impl TableTransaction {
             deletion: None,
             updated: None,
             merged: None,
+            optimized: None,
             overwritten: None,
             unrecorded: Unrecorded::default(),
+            attempts: AttemptFiles::default(),
             done,
             keeps_files: false,
             options,
@@ -138,6 +153,12 @@ impl TableTransaction {
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// The memory of each operation.
+    #[must_use]
+    pub fn memory(&self) -> MemoryBudget {
+        self.options.memory
     }
 
     /// Whether the `app_transaction` was already committed: then nothing is staged, and nothing will be committed.
@@ -160,12 +181,6 @@ impl TableTransaction {
     }
 
     fn located(&self, error: Error) -> Error {
-        located(&self.snapshot, error)
+        self.snapshot.located(error)
     }
-}
-
-fn located(snapshot: &Snapshot, error: Error) -> Error {
-    error
-        .with("table", snapshot.location().uri())
-        .with("version", snapshot.version())
 }

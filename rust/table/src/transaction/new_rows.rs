@@ -11,7 +11,6 @@ use super::TableTransaction;
 use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::overwrite::Replaced;
-use super::run::MAX_PLANS;
 use crate::write::{RowStream, Written};
 
 /// Appends all batches of a stream in one commit. After a failure the table is unchanged and the written data files are
@@ -67,10 +66,7 @@ async fn commit_rows(
     replaced: Option<(Replaced, Vec<String>)>,
     options: CommitOptions,
 ) -> Result<Committed> {
-    let policy = RunPolicy {
-        max_attempts: if options.row_level { MAX_PLANS } else { 1 },
-        deadline: options.deadline,
-    };
+    let policy = RunPolicy::of_rows(&options);
     let mut operation = RowsOnce {
         stream: Some(rows),
         rows: 0,

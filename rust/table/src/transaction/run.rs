@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use super::TableTransaction;
 use super::update::Assignment;
+use super::written_before::{AttemptFiles, RewrittenOnce};
 
 /// The future that stages the changes of a transaction.
 pub type Staging = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
@@ -39,13 +40,11 @@ pub async fn run_transaction(
         options,
         stage,
         is_empty: false,
+        written: None,
     };
     let committed = run(snapshot, policy, &mut staged).await?;
     Ok((!staged.is_empty).then_some(committed))
 }
-
-/// The maximum number of times that a verb is planned because of conflicts.
-pub(super) const MAX_PLANS: usize = 10;
 
 /// Deletes the rows for which a predicate is true in one commit, all rows without one; see
 /// [`TableTransaction::delete`]. After a conflict the rows are searched again in the newest version. Returns a skipped
@@ -125,15 +124,13 @@ pub(super) async fn run_verb(
     options: CommitOptions,
     stage: Stage<'_>,
 ) -> Result<Committed> {
-    let policy = RunPolicy {
-        max_attempts: if options.row_level { MAX_PLANS } else { 1 },
-        deadline: options.deadline,
-    };
+    let policy = RunPolicy::of_rows(&options);
     let mut staged = Staged {
         operation,
         options,
         stage,
         is_empty: false,
+        written: Some(Vec::new()),
     };
     run(snapshot.clone(), policy, &mut staged).await
 }
@@ -144,15 +141,23 @@ struct Staged<'s> {
     stage: Stage<'s>,
     /// Whether the last run staged nothing.
     is_empty: bool,
+    /// What the last run wrote; `None` if each run may stage something else.
+    written: Option<Vec<RewrittenOnce>>,
 }
 
 impl TableOperation for Staged<'_> {
     async fn plan<'a>(
         &mut self,
         snapshot: &'a Snapshot,
-        _: Option<&PreviousAttempt>,
+        previous: Option<&PreviousAttempt>,
     ) -> Result<Option<Planned<'a>>> {
-        let transaction = TableTransaction::try_new(snapshot.clone(), self.operation, self.options.clone())?;
+        let mut transaction =
+            TableTransaction::try_new(snapshot.clone(), self.operation, self.options.clone())?;
+        if let Some(written) = &mut self.written
+            && previous.is_some_and(PreviousAttempt::is_same_configuration)
+        {
+            transaction.attempts.earlier = std::mem::take(written);
+        }
         let transaction = Arc::new(Mutex::new(transaction));
         let staged = (self.stage)(snapshot, Arc::clone(&transaction)).await;
         let mut transaction = transaction.lock().await;
@@ -160,6 +165,10 @@ impl TableOperation for Staged<'_> {
             Ok(()) => transaction.plan_commit(snapshot).await,
             Err(error) => Err(error),
         };
+        let AttemptFiles { now, .. } = std::mem::take(&mut transaction.attempts);
+        if let Some(written) = &mut self.written {
+            *written = now;
+        }
         if planned.is_err() {
             transaction.abandon().await;
         }

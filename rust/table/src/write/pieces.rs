@@ -46,7 +46,7 @@ pub(super) fn least_bytes(data_type: &DataType) -> usize {
 }
 
 /// Returns the approximate size in bytes of the rows of a batch, which may be a slice of a larger one.
-pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
+pub(crate) fn bytes_of(batch: &RecordBatch) -> usize {
     sum(batch.columns())
 }
 

@@ -1,22 +1,18 @@
 //! Rows of partitions whose files are not open yet: in memory up to a limit, then in a temporary file.
 //!
-//! The file has no name, so it is gone with the process, whatever happens. Its blocks are Arrow IPC streams, each with
-//! rows of one partition.
+//! Each block of the file has rows of one partition.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ArrowError;
 use deltaic_protocol::{Error, ErrorKind, Result};
-use deltaic_storage::temporary_file::{temporary_file, temporary_folder};
+use deltaic_storage::temporary_file::temporary_folder;
 
 use super::partition::PartitionKey;
 use super::pieces::bytes_of;
+use super::spill_file::SpillFile;
 
 /// Rows that wait for their files.
 pub(super) struct Spill {
@@ -24,8 +20,7 @@ pub(super) struct Spill {
     /// The size of the rows in memory.
     bytes: usize,
     most_bytes: usize,
-    file: Option<File>,
-    end: u64,
+    file: SpillFile,
 }
 
 /// The rows of a partition, in order: first those in the file.
@@ -42,8 +37,7 @@ impl Spill {
             waiting: BTreeMap::new(),
             bytes: 0,
             most_bytes,
-            file: None,
-            end: 0,
+            file: SpillFile::default(),
         }
     }
 
@@ -70,7 +64,7 @@ impl Spill {
     pub(super) fn take(&mut self) -> Option<(PartitionKey, Parts<'_>)> {
         let (partition, waiting) = self.waiting.pop_first()?;
         let parts = Parts {
-            file: self.file.as_mut(),
+            file: &self.file,
             blocks: waiting.blocks.into_iter(),
             rows: waiting.rows.into_iter(),
         };
@@ -79,27 +73,13 @@ impl Spill {
 
     /// Moves all rows in memory to the file.
     fn write_all(&mut self) -> std::result::Result<(), ArrowError> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(temporary_file()?),
-        };
-        file.seek(SeekFrom::Start(self.end))?;
-        let mut block = Vec::new();
-        for waiting in self.waiting.values_mut() {
-            let Some(first) = waiting.rows.first() else {
-                continue;
-            };
-            block.clear();
-            let mut stream = StreamWriter::try_new(&mut block, &first.schema())?;
-            for rows in waiting.rows.drain(..) {
-                stream.write(&rows)?;
-            }
-            stream.finish()?;
-            drop(stream);
-            file.write_all(&block)?;
-            let end = self.end + block.len() as u64;
-            waiting.blocks.push(self.end..end);
-            self.end = end;
+        for waiting in self
+            .waiting
+            .values_mut()
+            .filter(|waiting| !waiting.rows.is_empty())
+        {
+            let block = self.file.append(waiting.rows.drain(..))?;
+            waiting.blocks.push(block);
         }
         self.bytes = 0;
         Ok(())
@@ -108,7 +88,7 @@ impl Spill {
 
 /// The rows of a partition, part by part.
 pub(super) struct Parts<'s> {
-    file: Option<&'s mut File>,
+    file: &'s SpillFile,
     blocks: std::vec::IntoIter<Range<u64>>,
     rows: std::vec::IntoIter<RecordBatch>,
 }
@@ -120,18 +100,11 @@ impl Parts<'_> {
     ///
     /// `StorageError` if the temporary file cannot be read.
     pub(super) fn next(&mut self) -> Result<Vec<RecordBatch>> {
-        let (Some(file), Some(block)) = (&mut self.file, self.blocks.next()) else {
+        let Some(block) = self.blocks.next() else {
             return Ok(self.rows.next().into_iter().collect());
         };
-        tokio::task::block_in_place(|| read(file, &block)).map_err(|error| failed(&error))
+        tokio::task::block_in_place(|| self.file.read(&block)).map_err(|error| failed(&error))
     }
-}
-
-fn read(file: &mut File, block: &Range<u64>) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
-    file.seek(SeekFrom::Start(block.start))?;
-    let mut bytes = Vec::new();
-    file.take(block.end - block.start).read_to_end(&mut bytes)?;
-    StreamReader::try_new(bytes.as_slice(), None)?.collect()
 }
 
 fn failed(error: &ArrowError) -> Error {
@@ -170,7 +143,7 @@ mod tests {
                     spill.add(key(partition), rows(&[partition, turn])).expect("kept");
                 }
             }
-            assert_eq!(spill.file.is_some(), most_bytes < usize::MAX);
+            assert_eq!(spill.file.is_used(), most_bytes < usize::MAX);
             assert!(spill.bytes <= most_bytes);
             for partition in 0..7 {
                 let (found, mut parts) = spill.take().expect("a partition");

@@ -111,6 +111,11 @@ impl TableWriter {
         self.spill = Spill::new(self.limits.spill_bytes);
     }
 
+    /// Replaces the table's target size of data files, in bytes.
+    pub(crate) fn set_target_bytes(&mut self, bytes: u64) {
+        self.plan.form.target_bytes = Some(bytes);
+    }
+
     /// Requires that every row matches a predicate.
     ///
     /// # Errors
@@ -270,6 +275,11 @@ impl TableWriter {
         span.record("rows", self.written.rows);
         self.written.high_water_marks = self.identities.marks();
         Ok(std::mem::take(&mut self.written))
+    }
+
+    /// Finishes all open files, so that the next rows are written to others.
+    pub(crate) async fn end_files(&mut self) -> Result<()> {
+        self.finish_open().await
     }
 
     /// Finishes all open files.

@@ -2,6 +2,8 @@
 //! reported is true, and no file remains that no version names.
 #![expect(clippy::expect_used, reason = "a test states what it expects by failing")]
 
+mod outdated_optimize;
+mod reruns;
 mod table;
 mod verbs;
 
@@ -137,6 +139,18 @@ fn a_deletion_is_whole_or_nothing() -> Result<()> {
 #[test]
 fn an_update_is_whole_or_nothing() -> Result<()> {
     hold(Verb::Update, &Form::ALL)
+}
+
+#[test]
+fn a_merge_is_whole_or_nothing() -> Result<()> {
+    hold(Verb::Merge, &Form::ALL)
+}
+
+#[test]
+fn an_optimization_is_whole_or_nothing() -> Result<()> {
+    let forms = [Form::PLAIN, Form::VECTORS, Form::TRACKED, Form::MAPPED_WITH_FEED];
+    hold(Verb::Optimize, &forms)?;
+    hold(Verb::Optimize, &[Form::CLUSTERED])
 }
 
 #[test]

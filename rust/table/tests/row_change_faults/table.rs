@@ -11,7 +11,7 @@ use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::{Descriptor, VectorLocation};
-use deltaic_protocol::schema::{PrimitiveType, StructField, StructType};
+use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField, StructType};
 use deltaic_storage::store_error;
 use deltaic_table::changes::{ChangeOptions, Changes, stream_changes};
 use deltaic_table::read::stream_scan;
@@ -21,11 +21,12 @@ use deltaic_testkit::table_builder::TableBuilder;
 use futures::TryStreamExt;
 use serde_json::Value;
 
-/// The properties of a table, and whether it is partitioned.
+/// The properties of a table, and whether it is partitioned or clustered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     properties: &'static [&'static str],
     is_partitioned: bool,
+    is_clustered: bool,
 }
 
 const VECTORS: &str = "delta.enableDeletionVectors";
@@ -41,6 +42,10 @@ impl Form {
     pub(super) const VECTORS_WITH_FEED: Self = Self::of(&[FEED, VECTORS, MAPPING]);
     pub(super) const PARTITIONED: Self = Self::by_partition(&[FEED]);
     pub(super) const PARTITIONED_VECTORS: Self = Self::by_partition(&[VECTORS, MAPPING]);
+    pub(super) const CLUSTERED: Self = Self {
+        is_clustered: true,
+        ..Self::of(&[FEED, TRACKING, VECTORS])
+    };
     pub(super) const ALL: [Self; 6] = [
         Self::PLAIN,
         Self::VECTORS,
@@ -54,13 +59,14 @@ impl Form {
         Self {
             properties,
             is_partitioned: false,
+            is_clustered: false,
         }
     }
 
     const fn by_partition(properties: &'static [&'static str]) -> Self {
         Self {
-            properties,
             is_partitioned: true,
+            ..Self::of(properties)
         }
     }
 
@@ -85,7 +91,10 @@ impl Template {
             let value = if *name == MAPPING { "name" } else { "true" };
             ((*name).to_owned(), value.to_owned())
         });
+        let cluster_by = form.is_clustered.then_some(["part", "id"]);
+        let cluster_by = cluster_by.iter().flatten().map(|name| ColumnName::parse(name));
         let new = NewTable {
+            cluster_by: cluster_by.collect::<Result<_>>()?,
             properties: properties.collect(),
             partition_columns: form
                 .is_partitioned
@@ -134,11 +143,10 @@ pub(super) fn new_table() -> NewTable {
 }
 
 /// Rows with these ids; `part` is the number of the file.
-pub(super) fn rows(ids: std::ops::Range<i64>) -> Box<dyn RecordBatchReader + Send> {
-    let parts: ArrayRef = Arc::new(Int64Array::from_iter_values(
-        ids.clone().map(|id| id / ROWS_OF_FILE),
-    ));
-    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(ids));
+pub(super) fn rows(ids: impl IntoIterator<Item = i64>) -> Box<dyn RecordBatchReader + Send> {
+    let ids = Int64Array::from_iter_values(ids);
+    let parts: ArrayRef = Arc::new(ids.unary::<_, Int64Type>(|id| id / ROWS_OF_FILE));
+    let ids: ArrayRef = Arc::new(ids);
     let batch = RecordBatch::try_from_iter([("id", ids), ("part", parts)]).expect("two columns");
     let schema = batch.schema();
     Box::new(RecordBatchIterator::new([Ok(batch)], schema))

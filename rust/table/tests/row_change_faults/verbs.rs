@@ -1,10 +1,14 @@
 //! The verbs that change rows.
 
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed, Operation, create};
 use deltaic_protocol::expr::{ValueExpr, parse_predicate};
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_table::transaction::{
-    Assignment, Replaced, SchemaMode, TableTransaction, append_stream, delete, overwrite_stream, update,
+    Assignment, ClauseKind, Merge, MergeAction, MergeClause, Optimize, Replaced, SchemaMode, SourceRows,
+    TableTransaction, append_stream, delete, merge, optimize, overwrite_stream, update,
 };
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::table_builder::TableBuilder;
@@ -20,8 +24,10 @@ pub(super) enum Verb {
     OverwritePartitions,
     Delete,
     Update,
+    Merge,
     /// A deletion, an update and an append in one commit.
     Together,
+    Optimize,
 }
 
 /// Some rows of two files, and a whole file. The rows of the first file are too many for an inline deletion vector.
@@ -47,17 +53,24 @@ fn assignment() -> Result<Vec<Assignment>> {
 }
 
 impl Verb {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Append,
         Self::OverwriteAll,
         Self::OverwriteWhere,
         Self::Delete,
         Self::Update,
+        Self::Merge,
         Self::Together,
+        Self::Optimize,
     ];
 
     pub(super) async fn run(self, table: &TableBuilder) -> Result<Committed> {
-        let (snapshot, options) = (open(table).await?, CommitOptions::default());
+        self.run_on(open(table).await?).await
+    }
+
+    /// Runs it on a version, which need not be the newest.
+    pub(super) async fn run_on(self, snapshot: Snapshot) -> Result<Committed> {
+        let options = CommitOptions::default();
         let predicate = parse_predicate(WHERE)?;
         let replaced = match self {
             Self::Append => return append_stream(&snapshot, rows(150..152), SchemaMode::Keep, options).await,
@@ -65,7 +78,9 @@ impl Verb {
             Self::Update => {
                 return update(&snapshot, assignment()?, Some(predicate), options, Vec::new()).await;
             }
-            Self::Together => return together(table).await,
+            Self::Merge => return merge_into(&snapshot).await,
+            Self::Together => return together(snapshot).await,
+            Self::Optimize => return optimize(&snapshot, Optimize::default(), options, Vec::new()).await,
             Self::OverwriteAll => Replaced::All,
             Self::OverwriteWhere => Replaced::Where(predicate),
             Self::OverwritePartitions => Replaced::Partitions,
@@ -85,11 +100,14 @@ impl Verb {
             Self::OverwriteWhere => (matching(), vec![150, 151]),
             Self::OverwritePartitions => ((0..2 * ROWS_OF_FILE).collect(), (38..42).collect()),
             Self::Delete | Self::Update => (matching(), Vec::new()),
+            Self::Merge => (matching().split_off(even().len() + 1), vec![150, 151]),
             Self::Together => (even(), vec![150, 151]),
+            Self::Optimize => (Vec::new(), Vec::new()),
         };
         let updated = match self {
             Self::Update => matching.clone(),
             Self::Together => vec![45],
+            Self::Merge => [even(), vec![45]].concat(),
             _ => Vec::new(),
         };
         let typed = |change: &str, ids: Vec<i64>| {
@@ -127,10 +145,39 @@ impl Verb {
     }
 }
 
+/// Deletes a whole file, updates some rows of the two others, and inserts new rows.
+async fn merge_into(snapshot: &Snapshot) -> Result<Committed> {
+    let clause = |kind, condition: Option<&str>, action| -> Result<MergeClause> {
+        let condition = condition.map(parse_predicate).transpose()?;
+        Ok(MergeClause {
+            kind,
+            condition,
+            action,
+        })
+    };
+    let value = ValueExpr::parse("target.id + 200")?;
+    let column = "id".to_owned();
+    let update = MergeAction::Update(vec![Assignment { column, value }]);
+    let request = Merge {
+        on: parse_predicate("target.id = source.id")?,
+        target_alias: "target".to_owned(),
+        source_alias: "source".to_owned(),
+        clauses: vec![
+            clause(ClauseKind::Matched, Some("target.id >= 80"), MergeAction::Delete)?,
+            clause(ClauseKind::Matched, None, update)?,
+            clause(ClauseKind::NotMatched, None, MergeAction::InsertAll)?,
+        ],
+        evolves: false,
+    };
+    let options = CommitOptions::default();
+    let source = rows(matching().into_iter().chain(150..152));
+    let source = Arc::new(SourceRows::read(source, options.memory).await?);
+    merge(snapshot, request, source, options, Vec::new()).await
+}
+
 /// Rows of two files and new rows: the changes of each verb are recorded.
-async fn together(table: &TableBuilder) -> Result<Committed> {
-    let mut transaction =
-        TableTransaction::try_new(open(table).await?, Operation::Write, CommitOptions::default())?;
+async fn together(snapshot: Snapshot) -> Result<Committed> {
+    let mut transaction = TableTransaction::try_new(snapshot, Operation::Write, CommitOptions::default())?;
     let staged = async {
         transaction.append(rows(150..152), &SchemaMode::Keep).await?;
         let deleted = parse_predicate("id < 40 AND id % 2 = 0")?;

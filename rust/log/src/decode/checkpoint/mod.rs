@@ -11,6 +11,7 @@ mod levels;
 mod one_action;
 mod parquet;
 mod retyped;
+mod sidecar;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -83,7 +84,18 @@ impl Checkpoint {
         files: &CheckpointFiles,
         max_line_bytes: usize,
     ) -> Result<Self> {
-        let read = read_whole(location, files, FileActions::Adds, max_line_bytes).await;
+        let read = read_whole(location, files, FileActions::Adds, None, max_line_bytes).await;
+        read.map_err(|error| locate(error, files))
+    }
+
+    /// Reads a checkpoint; the contents of sidecars that `known` references too are shared with it and not read again.
+    pub(crate) async fn read_beside(
+        location: &Arc<TableLocation>,
+        files: &CheckpointFiles,
+        known: Option<&Self>,
+        max_line_bytes: usize,
+    ) -> Result<Self> {
+        let read = read_whole(location, files, FileActions::Adds, known, max_line_bytes).await;
         read.map_err(|error| locate(error, files))
     }
 
@@ -108,7 +120,7 @@ impl Checkpoint {
         files: &CheckpointFiles,
         max_line_bytes: usize,
     ) -> Result<TableActions> {
-        let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
+        let read = read_whole(location, files, FileActions::Neither, None, max_line_bytes).await;
         Ok(read.map_err(|error| locate(error, files))?.table)
     }
 
@@ -118,7 +130,7 @@ impl Checkpoint {
         files: &CheckpointFiles,
         max_line_bytes: usize,
     ) -> Result<Vec<Sidecar>> {
-        let read = read_whole(location, files, FileActions::Neither, max_line_bytes).await;
+        let read = read_whole(location, files, FileActions::Neither, None, max_line_bytes).await;
         Ok(read.map_err(|error| locate(error, files))?.sidecars)
     }
 
@@ -204,6 +216,7 @@ async fn read_whole(
     location: &Arc<TableLocation>,
     files: &CheckpointFiles,
     actions: FileActions,
+    known: Option<&Checkpoint>,
     max_line_bytes: usize,
 ) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint {
@@ -235,8 +248,10 @@ async fn read_whole(
         checkpoint.sidecars = sidecars;
         return Ok(checkpoint);
     }
-    let opened: Vec<_> = sidecars
-        .iter()
+    let is_known = |sidecar: &&Sidecar| known.is_some_and(|known| known.opened(sidecar).is_some());
+    let (shared, new): (Vec<_>, Vec<_>) = sidecars.iter().partition(is_known);
+    let opened: Vec<_> = new
+        .into_iter()
         .map(|sidecar| open_sidecar(Arc::clone(location), sidecar.clone()))
         .collect();
     let opened = in_parallel(opened, location.at_once(FOOTERS_IN_FLIGHT)).await?;
@@ -246,6 +261,9 @@ async fn read_whole(
     };
     // Table actions in a sidecar violate the spec and are ignored.
     read_groups(&opened, actions, &mut held).await?;
+    if let Some(known) = known {
+        held.share(known, &shared);
+    }
     held.table = checkpoint.table;
     held.sidecars = sidecars;
     held.parquet.extend(opened);
@@ -319,7 +337,7 @@ async fn open_listed(location: Arc<TableLocation>, file: Arc<LogFile>) -> Result
 }
 
 async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<Arc<ActionsFile>> {
-    let relative = format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?);
+    let relative = sidecar_path(&sidecar)?;
     let located = |error: Error| error.with("path", relative.as_str());
     let path = location.below(&relative)?;
     let listed_bytes = u64::try_from(sidecar.size_in_bytes).unwrap_or(0);
@@ -336,6 +354,11 @@ async fn open_sidecar(location: Arc<TableLocation>, sidecar: Sidecar) -> Result<
         other => located(store_error(&other, &relative)),
     })?;
     ActionsFile::open(file, &relative).await.map_err(located)
+}
+
+/// The path of a sidecar relative to the table's root.
+fn sidecar_path(sidecar: &Sidecar) -> Result<String> {
+    Ok(format!("{LOG_FOLDER}/{SIDECARS}/{}", sidecar.name()?))
 }
 
 /// Verifies before fetching that no sidecar is named twice: its files would be live twice.

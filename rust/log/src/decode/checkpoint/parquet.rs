@@ -123,12 +123,12 @@ impl ActionsFile {
     }
 
     /// Size of the file in bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.reader.size()
     }
 
     /// Number of rows according to the footer.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         usize::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 

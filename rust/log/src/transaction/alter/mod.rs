@@ -12,7 +12,6 @@ pub use stage::{Staging, stage_changes};
 pub use verify_rows::{Proved, RowVerifier};
 
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::features::ensure_changeable;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -84,12 +83,12 @@ impl TableOperation for Alter<'_> {
             proposal: &mut transaction.proposal,
         };
         let preconditions =
-            stage_changes(&mut staging, self.changes).map_err(|error| located(error, snapshot))?;
+            stage_changes(&mut staging, self.changes).map_err(|error| snapshot.located(error))?;
         if staging.proposal.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
         let fulfilled = fulfil(&mut staging, &preconditions, self.rows).await;
-        fulfilled.map_err(|error| located(error, snapshot))?;
+        fulfilled.map_err(|error| snapshot.located(error))?;
         Ok(Some(Planned::without_files(transaction)))
     }
 
@@ -120,19 +119,4 @@ pub(super) fn is_of_configuration(error: &Error) -> bool {
     let is_of_application = error.context().iter().any(|(key, _)| *key == "app_id");
     matches!(error.kind(), ErrorKind::CommitConflict(kind) if kind != deltaic_protocol::Conflict::ConcurrentWrite)
         && !is_of_application
-}
-
-fn located(error: Error, snapshot: &Snapshot) -> Error {
-    let has = |wanted: &str, error: &Error| -> bool {
-        let context: &[(&'static str, ContextValue)] = error.context();
-        context.iter().any(|(key, _)| *key == wanted)
-    };
-    let error = match has("table", &error) {
-        true => error,
-        false => error.with("table", snapshot.location().uri()),
-    };
-    match has("version", &error) {
-        true => error,
-        false => error.with("version", snapshot.version()),
-    }
 }

@@ -10,7 +10,6 @@ use deltaic_protocol::row_tracking;
 use super::attempt::{Attempt, Case};
 use super::metadata_change::hindrance;
 use super::shared_files::shared_files;
-use crate::changes::PartitionValues;
 use crate::transaction::WinningCommit;
 use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::dropped_feature::dropped_feature;
@@ -31,12 +30,13 @@ pub(in super::super) enum Rule {
     AddedTwice,
     RemovedAndRead,
     RemovedTwice,
+    AnyCommit,
 }
 
 type Check = fn(&Case<'_>) -> Result<(), ConflictCause>;
 
 /// The checks in order: the first conflict that is found is reported.
-const CHECKS: [(Rule, Check); 10] = [
+const CHECKS: [(Rule, Check); 11] = [
     // First, because after this conflict the writer must not delete the file: it is live.
     (Rule::AddedTwice, added_twice),
     (Rule::Protocol, protocol),
@@ -48,6 +48,8 @@ const CHECKS: [(Rule, Check); 10] = [
     (Rule::AddedFiles, added_files),
     (Rule::RemovedAndRead, removed_and_read),
     (Rule::RemovedTwice, removed_twice),
+    // Last, because the other conflicts are more specific.
+    (Rule::AnyCommit, any_commit),
 ];
 
 /// Checks a proposal against the winning commit of its version.
@@ -206,8 +208,7 @@ fn added_files(case: &Case<'_>) -> Result<(), ConflictCause> {
         .iter()
         .filter(|file| !case.is_shared(&file.path))
         .collect();
-    let partitions: Vec<&PartitionValues> = candidates.iter().map(|file| &file.partition_values).collect();
-    let found = case.attempt.read.first_match(&partitions);
+    let found = case.attempt.read.first_match(&candidates);
     match found.and_then(|at| candidates.get(at)) {
         Some(file) => Err(case.appended(file)),
         None => Ok(()),
@@ -235,6 +236,10 @@ fn added_twice(case: &Case<'_>) -> Result<(), ConflictCause> {
     let came: HashSet<String> = came.filter(|path| !goes_first.contains(path)).collect();
     let mut ours = proposal.adds.iter();
     match ours.find(|add| came.contains(&key_of(&add.path))) {
+        Some(add) if proposal.is_about_statistics() => Err(ConflictCause::AddedAgain {
+            version: winning_commit.version,
+            path: add.path.clone(),
+        }),
         Some(add) => Err(ConflictCause::AddedTwice {
             version: winning_commit.version,
             path: add.path.clone(),
@@ -258,4 +263,15 @@ fn removed_twice(case: &Case<'_>) -> Result<(), ConflictCause> {
     let mut paths = case.winning_commit.removes.iter().map(|file| file.path.as_str());
     let found = paths.find(|path| ours.contains(&key_of(path)) && !case.is_shared(path));
     found.map_or(Ok(()), |path| Err(case.removed_twice(path)))
+}
+
+/// A commit that is only valid directly after the version that it read conflicts with every other commit.
+fn any_commit(case: &Case<'_>) -> Result<(), ConflictCause> {
+    match case.attempt.read.requires_version() {
+        true => Err(ConflictCause::AnyCommit {
+            version: case.winning_commit.version,
+            operation: case.winning_commit.operation.clone(),
+        }),
+        false => Ok(()),
+    }
 }

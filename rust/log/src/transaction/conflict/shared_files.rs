@@ -64,9 +64,7 @@ fn shared_file(
         (Some(conflict), DecidedBy::Row) => conflict,
         // A deleted row may have determined the change of another row.
         (Some(_), DecidedBy::Table) => return None,
-        (None, _) if case.counts_added_files() && case.attempt.read.matches(&came.partition_values) => {
-            case.appended(came)
-        }
+        (None, _) if case.counts_added_files() && case.attempt.read.matches(came) => case.appended(came),
         (None, _) => return None,
     };
     let stats = ours.1.and_then(|add| add.stats.as_deref());
@@ -75,6 +73,7 @@ fn shared_file(
         base,
         winning,
         proposed,
+        read: case.attempt.read.rows_of(path),
         num_records: stats
             .and_then(num_records)
             .and_then(|records| records.try_into().ok()),

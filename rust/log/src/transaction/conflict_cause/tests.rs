@@ -46,6 +46,14 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
         ),
         (ConflictCause::RowIdsGiven { version }, "ConcurrentWrite", &[]),
         (
+            ConflictCause::AnyCommit {
+                version,
+                operation: None,
+            },
+            "ConcurrentWrite",
+            &[],
+        ),
+        (
             ConflictCause::Append {
                 version,
                 path: path(),
@@ -69,6 +77,14 @@ fn a_conflict_becomes_an_error_of_its_class_that_states_where() {
                 path: path(),
             },
             "ConcurrentAppend",
+            &[("path", "a b")],
+        ),
+        (
+            ConflictCause::AddedAgain {
+                version,
+                path: path(),
+            },
+            "ConcurrentDeleteRead",
             &[("path", "a b")],
         ),
         (

@@ -52,6 +52,7 @@ pub(super) fn came(add: Add) -> WinningFile {
         partition_values: add.partition_values,
         data_change: add.data_change,
         deletion_vector: add.deletion_vector,
+        stats: add.stats,
         ..WinningFile::default()
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use deltaic_protocol::actions::Add;
-use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark_domain};
+use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark, high_water_mark_domain};
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
@@ -34,7 +34,14 @@ pub fn assign_row_ids(proposal: &mut Proposal, base: &Base) -> Result<()> {
     if !are_handed_out(&proposal.applied_to(&base.table))? {
         return Ok(());
     }
-    assign(proposal, base.high_water_mark, |add| add.base_row_id.is_none())?;
+    // The proposal itself may raise the mark: a restore does if it enables row tracking again.
+    let staged = proposal
+        .domains
+        .iter()
+        .find(|domain| domain.domain == row_tracking::DOMAIN);
+    let staged = staged.map(high_water_mark).transpose()?.flatten();
+    let mark = base.high_water_mark.max(staged);
+    assign(proposal, mark, |add| add.base_row_id.is_none())?;
     let version = base.next.as_i64();
     for add in &mut proposal.adds {
         add.default_row_commit_version.get_or_insert(version);

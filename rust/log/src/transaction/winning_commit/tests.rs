@@ -11,7 +11,7 @@ fn decode(text: &str) -> Result<WinningCommit> {
 }
 
 const LINES: &str = r#"{"commitInfo":{"operation":"DELETE","isBlindAppend":false,"txnId":"t","inCommitTimestamp":5,"tags":{"delta.identity.schemaUpdate":"true"}}}
-{"add":{"path":"a","partitionValues":{"p":"1","q":null},"size":1,"modificationTime":2,"dataChange":true,"baseRowId":4,"defaultRowCommitVersion":3,"deletionVector":{"storageType":"u","pathOrInlineDv":"ab","offset":1,"sizeInBytes":36,"cardinality":2}}}
+{"add":{"path":"a","partitionValues":{"p":"1","q":null},"size":1,"modificationTime":2,"dataChange":true,"baseRowId":4,"defaultRowCommitVersion":3,"stats":"{\"numRecords\":6}","deletionVector":{"storageType":"u","pathOrInlineDv":"ab","offset":1,"sizeInBytes":36,"cardinality":2}}}
 {"remove":{"path":"a","dataChange":false}}
 
 {"txn":{"appId":"x","version":4}}
@@ -35,6 +35,7 @@ fn a_commit_is_read_as_far_as_it_matters() -> Result<()> {
         }),
         base_row_id: Some(4),
         default_row_commit_version: Some(3),
+        stats: Some(r#"{"numRecords":6}"#.to_owned()),
     };
     assert_eq!(winning_commit.adds, [expected]);
     assert_eq!(winning_commit.removes.len(), 1);
@@ -118,10 +119,14 @@ fn a_proposal_is_read_as_it_was_written() -> Result<()> {
     let info = json!({"operation": "WRITE", "isBlindAppend": true, "txnId": "t"});
     let bytes = proposal.to_bytes(&info)?;
     let winning_commit = WinningCommit::decode(version(7), 99, &bytes, 1 << 20)?;
-    let mut second = file("1b");
+    let added = |path: &str| WinningFile {
+        stats: add(path).stats,
+        ..file(path)
+    };
+    let mut second = added("1b");
     second.deletion_vector = Some(vector("v"));
     (second.base_row_id, second.default_row_commit_version) = (Some(3), Some(2));
-    assert_eq!(winning_commit.adds, [file("1a"), second]);
+    assert_eq!(winning_commit.adds, [added("1a"), second]);
     assert_eq!(winning_commit.removes, [file("1c")]);
     assert_eq!(
         (winning_commit.protocol, winning_commit.metadata),

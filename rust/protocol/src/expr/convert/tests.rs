@@ -25,6 +25,24 @@ fn no_decimal_is_infinite() {
     }
 }
 
+/// Spark computes another instant, so that TRY_CAST must not return NULL.
+#[test]
+fn numbers_beyond_the_instants_are_not_computed() {
+    for value in [
+        decimal(10i128.pow(20) - 1, 20, 0),
+        Scalar::Long(9_999_999_999_999),
+        Scalar::Long(i64::MIN),
+    ] {
+        let failure = cast(&value, PrimitiveType::Timestamp);
+        assert!(
+            matches!(failure, Err(Failure::Unsupported(_))),
+            "{value:?}: {failure:?}"
+        );
+    }
+    let of_double = cast(&Scalar::Double(9.3e12), PrimitiveType::Timestamp);
+    assert!(matches!(of_double, Err(Failure::Invalid(_))), "{of_double:?}");
+}
+
 #[test]
 fn casts_are_sparks() {
     let money = PrimitiveType::Decimal {

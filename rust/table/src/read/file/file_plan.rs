@@ -1,7 +1,7 @@
 //! The read plan of a file: which columns are decoded to filter and for output, and how batches become those of the
 //! scan.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions, StringArray};
@@ -21,14 +21,15 @@ use crate::read::columns::find::find_name;
 use crate::read::columns::leaves::{of_root, on_paths};
 use crate::read::columns::variant::to_json;
 use crate::read::parquet::footer::Footer;
+use crate::read::pruning::selection::Group;
 use crate::scan::{
     Constants, FILE_PATH, FILE_POSITION, ROW_COMMIT_VERSION, ROW_ID, Residual, ScanTask, VariantAs,
 };
 
 /// Runs of rows that are shorter than this on average are decoded together with the gaps between them, which is faster.
 const SHORT_RUN: usize = 32;
-/// The same threshold if only deletion vectors select rows: then most rows remain.
-const SHORT_RUN_OF_VECTORS: usize = 1024;
+/// The same threshold if most rows are selected, as by a deletion vector: then the gaps cost little.
+const SHORT_RUN_OF_MOST: usize = 1024;
 
 /// A filter on rows, and its columns.
 pub(crate) struct Stage {
@@ -55,6 +56,8 @@ pub(crate) struct FilePlan {
     /// filters.
     pub(crate) roots: Roots,
     pub(crate) batch_rows: usize,
+    /// The path of the file, as often as the first batch has rows: other batches use a part of it.
+    paths: OnceLock<StringArray>,
 }
 
 impl FilePlan {
@@ -116,13 +119,26 @@ impl FilePlan {
             is_late,
             roots: Roots::new(roots),
             batch_rows,
+            paths: OnceLock::new(),
         })
     }
 
-    /// Returns how rows that are not selected are skipped.
-    pub(crate) fn selection_policy(&self) -> RowSelectionPolicy {
-        let threshold = match self.stages.is_empty() {
-            true => SHORT_RUN_OF_VECTORS,
+    /// The path of the file for each row.
+    fn paths(&self, rows: usize) -> ArrayRef {
+        let repeated = || StringArray::from_iter_values(std::iter::repeat_n(self.task.path.as_str(), rows));
+        let paths = self.paths.get_or_init(repeated);
+        match rows <= paths.len() {
+            true => Arc::new(paths.slice(0, rows)),
+            false => Arc::new(repeated()),
+        }
+    }
+
+    /// Returns how the rows of row groups that are not selected are skipped.
+    pub(crate) fn selection_policy(&self, groups: &[Group]) -> RowSelectionPolicy {
+        let selected: u64 = groups.iter().map(|group| group.rows).sum();
+        let spanned: u64 = groups.iter().map(Group::span).sum();
+        let threshold = match self.stages.is_empty() && selected >= spanned / 2 {
+            true => SHORT_RUN_OF_MOST,
             false => SHORT_RUN,
         };
         RowSelectionPolicy::Auto { threshold }
@@ -179,13 +195,7 @@ impl FilePlan {
                 positions(batch, roots).and_then(|positions| identity.row_ids(batch, positions.values())),
             ),
             (ROW_COMMIT_VERSION, Some(identity)) => Some(identity.row_commit_versions(batch)),
-            (FILE_PATH, _) if self.task.context.positions => {
-                let path = self.task.path.as_str();
-                Some(Ok(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(
-                    path,
-                    batch.num_rows(),
-                ))) as ArrayRef))
-            }
+            (FILE_PATH, _) if self.task.context.positions => Some(Ok(self.paths(batch.num_rows()))),
             (FILE_POSITION, _) if self.task.context.positions => {
                 Some(positions(batch, roots).map(|positions| Arc::new(positions.clone()) as ArrayRef))
             }

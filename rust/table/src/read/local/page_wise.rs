@@ -100,7 +100,7 @@ impl PageWise {
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.pages.clone(), arrow.clone())
                 .with_projection(mask)
                 .with_batch_size(plan.batch_rows)
-                .with_row_selection_policy(plan.selection_policy())
+                .with_row_selection_policy(plan.selection_policy(&self.groups))
                 .with_row_groups(self.groups.iter().map(|group| group.index).collect());
         if let Some(selection) = selection {
             builder = builder.with_row_selection(selection);

@@ -8,6 +8,22 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 
 /// Returns a file's Arrow schema with INT96 timestamps in microseconds; `None` if there are no such columns.
 pub(crate) fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
+    int96_as(
+        &ArrowType::Timestamp(TimeUnit::Microsecond, None),
+        schema,
+        parquet,
+    )
+}
+
+/// Returns a file's Arrow schema with INT96 timestamps as what they are: instants, not local times.
+///
+/// Protocol: *Delta Data Type to Parquet Type Mappings*.
+pub(crate) fn int96_as_instants(schema: &SchemaRef, parquet: &SchemaDescriptor) -> SchemaRef {
+    let instant = ArrowType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    int96_as(&instant, schema, parquet).unwrap_or_else(|| Arc::clone(schema))
+}
+
+fn int96_as(wanted: &ArrowType, schema: &SchemaRef, parquet: &SchemaDescriptor) -> Option<SchemaRef> {
     let is_int96 = |leaf: &ColumnDescPtr| leaf.physical_type() == PhysicalType::INT96;
     if !parquet.columns().iter().any(is_int96) {
         return None;
@@ -18,29 +34,27 @@ pub(crate) fn int96_as_micros(schema: &SchemaRef, parquet: &SchemaDescriptor) ->
     let fields: Fields = schema
         .fields()
         .iter()
-        .map(|field| micros_in_field(field, &mut leaves))
+        .map(|field| field_as(wanted, field, &mut leaves))
         .collect();
     Some(Arc::new(Schema::new(fields)))
 }
 
-fn micros_in_field(field: &FieldRef, is_int96: &mut impl Iterator<Item = bool>) -> FieldRef {
+fn field_as(wanted: &ArrowType, field: &FieldRef, is_int96: &mut impl Iterator<Item = bool>) -> FieldRef {
     let data_type = match field.data_type() {
         ArrowType::Struct(fields) => ArrowType::Struct(
             fields
                 .iter()
-                .map(|field| micros_in_field(field, is_int96))
+                .map(|field| field_as(wanted, field, is_int96))
                 .collect(),
         ),
-        ArrowType::List(element) => ArrowType::List(micros_in_field(element, is_int96)),
-        ArrowType::LargeList(element) => ArrowType::LargeList(micros_in_field(element, is_int96)),
+        ArrowType::List(element) => ArrowType::List(field_as(wanted, element, is_int96)),
+        ArrowType::LargeList(element) => ArrowType::LargeList(field_as(wanted, element, is_int96)),
         ArrowType::FixedSizeList(element, size) => {
-            ArrowType::FixedSizeList(micros_in_field(element, is_int96), *size)
+            ArrowType::FixedSizeList(field_as(wanted, element, is_int96), *size)
         }
-        ArrowType::Map(entries, sorted) => ArrowType::Map(micros_in_field(entries, is_int96), *sorted),
+        ArrowType::Map(entries, sorted) => ArrowType::Map(field_as(wanted, entries, is_int96), *sorted),
         leaf => match (is_int96.next(), leaf) {
-            (Some(true), ArrowType::Timestamp(TimeUnit::Nanosecond, None)) => {
-                ArrowType::Timestamp(TimeUnit::Microsecond, None)
-            }
+            (Some(true), ArrowType::Timestamp(_, None)) => wanted.clone(),
             _ => leaf.clone(),
         },
     };

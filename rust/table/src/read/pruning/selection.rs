@@ -95,6 +95,19 @@ impl Group {
         }))
     }
 
+    /// The number of rows from the first selected row to the last.
+    pub(crate) fn span(&self) -> u64 {
+        let Some(mask) = &self.mask else {
+            return self.rows;
+        };
+        let mut runs = mask.set_slices();
+        let Some((start, end)) = runs.next() else {
+            return 0;
+        };
+        let end = runs.last().map_or(end, |(_, end)| end);
+        end.saturating_sub(start) as u64
+    }
+
     pub(crate) fn is_part(&self) -> bool {
         self.is_part
     }
@@ -256,6 +269,18 @@ mod tests {
             );
         }
         Ok(())
+    }
+
+    #[test]
+    fn rows_span_from_the_first_selected_to_the_last() {
+        for (mask, span) in [
+            (&[true, false, false, true][..], 4),
+            (&[false, true, true, false], 2),
+            (&[false, true, false, true, false], 3),
+            (&[false, false], 0),
+        ] {
+            assert_eq!(group(mask).span(), span, "{mask:?}");
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ use crate::scan::{Scan, ScanTask};
 /// The maximum of decoded batches in all queues, in KiB: enough to keep all cores busy while rows are returned in
 /// order. Each read unit has an equal share, which only a single batch may exceed.
 const QUEUED_KIB: u32 = 64 * 1024;
+/// The same for rows that are encoded, which takes longer than decoding them.
+const QUEUED_TO_WRITE_KIB: u32 = 16 * 1024;
 /// The same for a task that is read alone.
 const QUEUED_OF_A_TASK_KIB: u32 = 8 * 1024;
 /// The number of read units of remote files that are read concurrently: a core can wait for several.
@@ -43,7 +45,7 @@ pub async fn stream_scan(scan: &Scan) -> Result<BatchStream> {
         info_span!(target: "deltaic::scan", "scan", files = tasks.len(), rows = Empty, batches = Empty);
     let batches = match scan.limit() {
         None => stream_tasks(tasks),
-        Some(limit) => limited(stream_some(tasks, Some(limit)), limit),
+        Some(limit) => limited(stream_some(tasks, Some(limit), QUEUED_KIB), limit),
     };
     Ok(counted(batches, span))
 }
@@ -68,11 +70,16 @@ fn counted(batches: BatchStream, span: Span) -> BatchStream {
 
 /// Reads tasks concurrently; rows are returned in the order of the tasks. Must be called inside a runtime.
 pub fn stream_tasks(tasks: Vec<ScanTask>) -> BatchStream {
-    stream_some(tasks, None)
+    stream_some(tasks, None, QUEUED_KIB)
 }
 
-/// Like [`stream_tasks`], but uses at most `limit` rows of each task.
-fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
+/// Like [`stream_tasks`], for rows that are written to other files: fewer are in memory.
+pub(crate) fn stream_to_write(tasks: Vec<ScanTask>) -> BatchStream {
+    stream_some(tasks, None, QUEUED_TO_WRITE_KIB)
+}
+
+/// Like [`stream_tasks`], but uses at most `limit` rows of each task, and `queued` KiB for decoded batches.
+fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>, queued: u32) -> BatchStream {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let (at_once, is_enough) = match tasks.first() {
         // Without a predicate the first files probably have enough rows.
@@ -82,7 +89,7 @@ fn stream_some(tasks: Vec<ScanTask>, limit: Option<usize>) -> BatchStream {
     };
     let in_parts = !is_enough && tasks.len() < cores;
     let cut = SplitPolicy { limit, in_parts };
-    let share = QUEUED_KIB / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
+    let share = queued / u32::try_from(at_once).unwrap_or(u32::MAX).max(1);
     let shared = Arc::new(AcrossFiles::default());
     let read_units = with_rows(tasks)
         .map(move |task| {

@@ -72,7 +72,7 @@ async fn try_open(
     ensure_rows(&task, &rows, &footer.metadata)?;
     ensure_ids(footer.metadata.file_metadata().schema(), context.column_mapping)?;
     let plan = FilePlan::new(&task, &residual, &footer, &shared.plans)?;
-    let question = match &residual.predicate {
+    let question = match &residual.skips {
         Some(predicate) => Some(PruningPredicate::new(
             predicate,
             &context.table_schema,

@@ -156,7 +156,7 @@ impl ReadUnit {
             .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
             .with_batch_size(plan.batch_rows)
             .with_max_predicate_cache_size(CACHED_BYTES)
-            .with_row_selection_policy(plan.selection_policy())
+            .with_row_selection_policy(plan.selection_policy(&self.groups))
             .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
         if plan.is_late {
             let stages = plan.stages.iter().enumerate();

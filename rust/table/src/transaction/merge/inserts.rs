@@ -9,20 +9,37 @@ use deltaic_protocol::expr::{BoundValue, SOURCE};
 use deltaic_protocol::{Error, Result};
 use futures::stream;
 
-use super::clauses::{BoundAction, BoundClause};
-use super::source::{SourceRows, failed, side};
+use super::bound_merge::{BoundAction, BoundClause};
+use super::sides::{failed, side};
+use super::source::SourceRows;
 use crate::write::RowStream;
 
 /// Rows that are made at once.
-const ROWS: usize = 1 << 14;
+pub(super) const ROWS: usize = 1 << 14;
 
 /// The rows that a clause inserts, with the columns that it sets.
 pub(super) fn rows_to_insert(
     clause: &BoundClause,
     snapshot: &Snapshot,
     source: &Arc<SourceRows>,
-    rows: Vec<u32>,
+    rows: Arc<[u32]>,
 ) -> Result<RowStream> {
+    let (schema, columns) = inserted_columns(clause, snapshot)?;
+    let (source, made) = (Arc::clone(source), Arc::clone(&schema));
+    let batches = (0..rows.len()).step_by(ROWS).map(move |first| {
+        let part = rows.get(first..).unwrap_or_default();
+        let part = part.get(..ROWS).unwrap_or(part);
+        let batch = made_rows(&source, &columns, &made, part);
+        batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))
+    });
+    Ok(RowStream::new(schema, stream::iter(batches)))
+}
+
+/// The columns that a clause sets, and their values.
+pub(super) fn inserted_columns(
+    clause: &BoundClause,
+    snapshot: &Snapshot,
+) -> Result<(SchemaRef, Vec<BoundValue>)> {
     let BoundAction::Insert(values) = &clause.action else {
         return Err(Error::internal("the clause inserts no rows"));
     };
@@ -34,17 +51,11 @@ pub(super) fn rows_to_insert(
             columns.push(value.clone());
         }
     }
-    let schema: SchemaRef = Arc::new(Schema::new(fields));
-    let (source, made) = (Arc::clone(source), Arc::clone(&schema));
-    let parts: Vec<Vec<u32>> = rows.chunks(ROWS).map(<[u32]>::to_vec).collect();
-    let batches = parts.into_iter().map(move |rows| {
-        let batch = made_rows(&source, &columns, &made, &rows);
-        batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))
-    });
-    Ok(RowStream::new(schema, stream::iter(batches)))
+    Ok((Arc::new(Schema::new(fields)), columns))
 }
 
-fn made_rows(
+/// Makes the rows to insert for rows of the source.
+pub(super) fn made_rows(
     source: &SourceRows,
     columns: &[BoundValue],
     schema: &SchemaRef,

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StructArray, UInt32Array};
-use arrow_select::take::take;
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use deltaic_protocol::deletion_vector::Bitmap;
-use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
+use deltaic_protocol::expr::{BoundPredicate, evaluate};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::clauses::{BoundAction, BoundClause, BoundMerge};
-use super::source::{KeyIndex, SourceRows, failed, joined, side};
-use crate::transaction::matching_rows::positions_of;
+use super::bound_merge::{BoundAction, BoundClause, BoundMerge};
+use super::key_index::KeyIndex;
+use super::matched_rows::{MatchedRows, Positions, bitmaps};
+use super::probe::{Probe, Probed};
+use super::sides::{joined, side, taken, target_rows};
+use super::source::SourceRows;
+use crate::transaction::matching_rows::Places;
 
 /// Pairs of rows that are compared at once.
 const PAIRS: usize = 1 << 16;
@@ -33,9 +35,13 @@ pub(super) struct Matching<'a> {
     merge: &'a BoundMerge,
     source: &'a SourceRows,
     /// `None` if every row of the source must be compared with every row of the table.
-    index: Option<KeyIndex>,
+    index: Option<Arc<KeyIndex>>,
     /// For each file, the rows that are updated or deleted, in the order of the file.
     pub(super) decisions: BTreeMap<String, Vec<Decision>>,
+    /// Their number.
+    pub(super) decided: usize,
+    /// For each file, the rows that match but that no clause changes.
+    unchanged: BTreeMap<String, Positions>,
     /// Whether each row of the source matches a row of the table.
     pub(super) is_matched: Vec<bool>,
 }
@@ -53,70 +59,89 @@ impl<'a> Matching<'a> {
             source,
             index: match keys.is_empty() {
                 true => None,
-                false => Some(KeyIndex::try_new(source, keys)?),
+                false => Some(Arc::new(KeyIndex::try_new(source, keys)?)),
             },
             decisions: BTreeMap::new(),
+            decided: 0,
+            unchanged: BTreeMap::new(),
             is_matched: vec![false; source.len()],
         })
     }
 
-    /// Adds the rows of a batch of one file, which has the deciding columns and the positions.
+    /// Finds the first row of the source for rows of the table.
+    pub(super) fn probe(&self) -> Probe {
+        Probe::new(self.index.clone())
+    }
+
+    /// Decisions that were made before.
+    pub(super) fn of_decisions(
+        merge: &'a BoundMerge,
+        source: &'a SourceRows,
+        decisions: BTreeMap<String, Vec<Decision>>,
+    ) -> Self {
+        Self {
+            merge,
+            source,
+            index: None,
+            decided: decisions.values().map(Vec::len).sum(),
+            decisions,
+            unchanged: BTreeMap::new(),
+            is_matched: Vec::new(),
+        }
+    }
+
+    /// Adds the rows of a batch of one file, which has the deciding columns and the positions, with what the probe found.
     ///
     /// # Errors
     ///
     /// `ConstraintViolation` if a row matches several rows of the source; those of evaluating conditions.
-    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+    pub(super) fn add(&mut self, Probed { batch, found }: &Probed) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
         let target = target_rows(batch)?;
-        let (path, positions) = positions_of(batch)?;
-        let positions: Vec<u64> = positions.collect();
-        let pairs = self.matches(&target)?;
-        for (_, source) in &pairs {
-            if let Some(is_matched) = self.is_matched.get_mut(*source as usize) {
-                *is_matched = true;
-            }
-        }
-        let pairs = self.one_of_each(pairs, path, &positions)?;
-        let mut decided: Vec<Option<(usize, Option<u32>)>> = vec![None; batch.num_rows()];
+        let places = Places::of(batch)?;
+        let pairs = self.matches(&target, found)?;
+        let pairs = self.one_of_each(pairs, |row| (places.path, places.position(row)))?;
         let matched = &self.merge.matched;
-        for (pair, clause) in self.first_clauses(matched, &target, &pairs)? {
-            if let Some(slot) = decided.get_mut(pair.0 as usize) {
-                *slot = Some((clause, Some(pair.1)));
-            }
+        let of_pairs = self.first_clauses(matched, &target, &pairs)?;
+        if of_pairs.len() < pairs.len() {
+            let of_file = self.unchanged.entry(places.path.to_owned()).or_default();
+            unchanged_rows(&pairs, &of_pairs).for_each(|row| of_file.insert(places.position(row)));
         }
+        let of_pairs = of_pairs.into_iter();
+        let mut decided: Vec<(u32, usize, Option<u32>)> = of_pairs
+            .map(|((row, source), clause)| (row, clause, Some(source)))
+            .collect();
         let unmatched = self.unmatched(batch.num_rows(), &pairs);
-        for (row, clause) in self.first_clauses_without_source(&target, &unmatched)? {
-            if let Some(slot) = decided.get_mut(row as usize) {
-                *slot = Some((matched.len() + clause, None));
-            }
+        let of_unmatched = self.first_clauses_without_source(&target, &unmatched)?;
+        decided.extend(
+            of_unmatched
+                .into_iter()
+                .map(|(row, clause)| (row, matched.len() + clause, None)),
+        );
+        if decided.is_empty() {
+            return Ok(());
         }
-        let decisions = positions
-            .into_iter()
-            .zip(decided)
-            .filter_map(|(position, decided)| {
-                let (clause, source) = decided?;
-                Some(Decision {
-                    position,
-                    clause,
-                    source,
-                })
-            });
-        let mut decisions = decisions.peekable();
-        if decisions.peek().is_some() {
-            self.decisions
-                .entry(path.to_owned())
-                .or_default()
-                .extend(decisions);
-        }
+        decided.sort_unstable_by_key(|(row, ..)| *row);
+        self.decided += decided.len();
+        let of_file = self.decisions.entry(places.path.to_owned()).or_default();
+        of_file.extend(decided.into_iter().map(|(row, clause, source)| Decision {
+            position: places.position(row),
+            clause,
+            source,
+        }));
         Ok(())
     }
 
-    /// The pairs of rows for which the condition is true, in the order of the rows of the table.
-    fn matches(&self, target: &ArrayRef) -> Result<Vec<(u32, u32)>> {
+    /// The pairs of rows for which the condition is true, in the order of the rows of the table: at most two of each of
+    /// these. The rows of the source that match are recorded.
+    pub(super) fn matches(&mut self, target: &ArrayRef, probed: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
         let mut candidates: Vec<(u32, u32)> = Vec::new();
-        let mut found = Vec::new();
+        let mut found = FirstPairs {
+            is_matched: std::mem::take(&mut self.is_matched),
+            pairs: Vec::new(),
+        };
         let mut add = |pair: (u32, u32)| {
             candidates.push(pair);
             match candidates.len() >= PAIRS {
@@ -126,8 +151,9 @@ impl<'a> Matching<'a> {
         };
         match &self.index {
             Some(index) => {
-                let rows = side(TARGET, Arc::clone(target))?;
-                index.find(&self.merge.on.keys, &rows, |row, source| add((row, source)))?;
+                for (row, first) in probed {
+                    index.of_key(*first).try_for_each(|source| add((*row, source)))?;
+                }
             }
             None => {
                 for row in 0..target.len() {
@@ -138,7 +164,8 @@ impl<'a> Matching<'a> {
             }
         }
         self.keep_matching(target, &mut candidates, &mut found)?;
-        Ok(found)
+        self.is_matched = found.is_matched;
+        Ok(found.pairs)
     }
 
     /// Moves the pairs that satisfy the rest of the condition.
@@ -146,29 +173,27 @@ impl<'a> Matching<'a> {
         &self,
         target: &ArrayRef,
         candidates: &mut Vec<(u32, u32)>,
-        found: &mut Vec<(u32, u32)>,
+        found: &mut FirstPairs,
     ) -> Result<()> {
         match &self.merge.on.rest {
-            None => found.append(candidates),
+            None => candidates.drain(..).for_each(|pair| found.add(pair)),
             Some(rest) => {
                 let is_match = self.condition(rest, target, candidates)?;
-                let pairs = candidates.drain(..).zip(&is_match);
-                found.extend(
-                    pairs
-                        .filter(|(_, is_match)| *is_match == Some(true))
-                        .map(|(pair, _)| pair),
-                );
+                for (pair, is_match) in candidates.drain(..).zip(&is_match) {
+                    if is_match == Some(true) {
+                        found.add(pair);
+                    }
+                }
             }
         }
         Ok(())
     }
 
     /// Verifies that each row of the table matches one row of the source at most, unless several may delete it.
-    fn one_of_each(
+    pub(super) fn one_of_each<'p>(
         &self,
         mut pairs: Vec<(u32, u32)>,
-        path: &str,
-        positions: &[u64],
+        place_of: impl Fn(u32) -> (&'p str, u64),
     ) -> Result<Vec<(u32, u32)>> {
         if self.merge.allows_several_matches() {
             pairs.dedup_by_key(|(row, _)| *row);
@@ -178,17 +203,14 @@ impl<'a> Matching<'a> {
             [(row, _), (other, _)] if row == other => Some(*row),
             _ => None,
         });
-        let Some(row) = several else { return Ok(pairs) };
-        let what = "several rows of the source match one row of the table";
-        let position = positions.get(row as usize).copied().unwrap_or_default();
-        Err(Error::new(ErrorKind::ConstraintViolation, what)
-            .with("path", path)
-            .with("row", i64::try_from(position).unwrap_or(i64::MAX))
-            .hint("remove duplicates from the source, or make the condition distinguish its rows"))
+        match several {
+            Some(row) => Err(several_matches(place_of(row))),
+            None => Ok(pairs),
+        }
     }
 
     /// The first clause that applies to each pair.
-    fn first_clauses(
+    pub(super) fn first_clauses(
         &self,
         clauses: &[BoundClause],
         target: &ArrayRef,
@@ -200,7 +222,11 @@ impl<'a> Matching<'a> {
     }
 
     /// The same for rows of the table that no row of the source matches.
-    fn first_clauses_without_source(&self, target: &ArrayRef, rows: &[u32]) -> Result<Vec<(u32, usize)>> {
+    pub(super) fn first_clauses_without_source(
+        &self,
+        target: &ArrayRef,
+        rows: &[u32],
+    ) -> Result<Vec<(u32, usize)>> {
         first_that_applies(&self.merge.not_matched_by_source, rows, |condition, rows| {
             let rows = joined(
                 taken(target, rows.iter().copied())?,
@@ -270,6 +296,20 @@ impl<'a> Matching<'a> {
         Ok(inserted)
     }
 
+    /// Takes the rows of each file that match.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for a position that deletion vectors cannot have.
+    pub(super) fn take_matched(&mut self) -> Result<MatchedRows> {
+        let paths = self.decisions.keys();
+        let changed = paths.map(|path| Ok((path.clone(), self.changed(path, |_| true)?)));
+        Ok(MatchedRows {
+            changed: changed.collect::<Result<_>>()?,
+            unchanged: bitmaps(std::mem::take(&mut self.unchanged))?,
+        })
+    }
+
     /// The rows of a file that the clauses update or delete.
     pub(super) fn changed(&self, path: &str, is_wanted: impl Fn(&BoundAction) -> bool) -> Result<Bitmap> {
         let decisions = self.decisions.get(path).map_or(&[][..], Vec::as_slice);
@@ -278,6 +318,47 @@ impl<'a> Matching<'a> {
             .filter(|decision| self.merge.action(decision.clause).is_some_and(&is_wanted));
         Bitmap::from_positions(wanted.map(|decision| decision.position))
     }
+}
+
+/// The rows of the table in pairs to which no clause applies. Both are in the order of the rows.
+pub(super) fn unchanged_rows(
+    pairs: &[(u32, u32)],
+    decided: &[((u32, u32), usize)],
+) -> impl Iterator<Item = u32> {
+    let mut decided = decided.iter().map(|(pair, _)| *pair).peekable();
+    let rest = pairs
+        .iter()
+        .filter(move |pair| decided.next_if_eq(*pair).is_none());
+    rest.map(|(row, _)| *row)
+}
+
+/// Pairs of rows that match.
+struct FirstPairs {
+    /// Whether each row of the source matches a row of the table.
+    is_matched: Vec<bool>,
+    /// The first two pairs of each row of the table.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl FirstPairs {
+    fn add(&mut self, pair: (u32, u32)) {
+        if let Some(is_matched) = self.is_matched.get_mut(pair.1 as usize) {
+            *is_matched = true;
+        }
+        match self.pairs.as_slice() {
+            [.., (second, _), (first, _)] if *first == pair.0 && *second == pair.0 => {}
+            _ => self.pairs.push(pair),
+        }
+    }
+}
+
+/// The error for a row of the table, at this place, that matches several rows of the source.
+pub(super) fn several_matches((path, position): (&str, u64)) -> Error {
+    let what = "several rows of the source match one row of the table";
+    Error::new(ErrorKind::ConstraintViolation, what)
+        .with("path", path)
+        .with("row", i64::try_from(position).unwrap_or(i64::MAX))
+        .hint("remove duplicates from the source, or make the condition distinguish its rows")
 }
 
 /// Finds the first clause whose condition is true for each row. As in Spark, every condition is evaluated for every row, so
@@ -307,22 +388,4 @@ fn first_that_applies<R: Copy>(
     }
     let applied = rows.iter().zip(first);
     Ok(applied.filter_map(|(row, first)| Some((*row, first?))).collect())
-}
-
-/// The rows of the table in a batch, as a column of structs: without the columns with the positions.
-fn target_rows(batch: &RecordBatch) -> Result<ArrayRef> {
-    let count = batch.num_columns().saturating_sub(2);
-    let fields = batch.schema_ref().fields().iter().take(count).cloned().collect();
-    let columns = batch.columns().iter().take(count).cloned().collect();
-    let rows = StructArray::try_new_with_length(fields, columns, None, batch.num_rows());
-    Ok(Arc::new(rows.map_err(|error| failed(&error))?))
-}
-
-/// Rows of a column of structs.
-pub(super) fn taken(rows: &ArrayRef, indices: impl Iterator<Item = u32>) -> Result<ArrayRef> {
-    let indices = UInt32Array::from_iter_values(indices);
-    match rows.as_struct().num_columns() {
-        0 => Ok(Arc::new(StructArray::new_empty_fields(indices.len(), None))),
-        _ => take(rows, &indices, None).map_err(|error| failed(&error)),
-    }
 }

@@ -6,12 +6,13 @@ use deltaic_log::transaction::OperationDetails;
 use deltaic_protocol::actions::Add;
 use serde_json::{Map, Value, json};
 
-use super::clauses::{BoundAction, BoundMerge, ClauseKind, Merge};
+use super::bound_merge::{BoundAction, BoundMerge};
+use super::clauses::{ClauseKind, Merge};
 use super::matching::Matching;
 use crate::transaction::delete::Deletion;
 
 /// The metrics of every merge, those of its rows first.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 21] = [
     "numSourceRows",
     "numTargetRowsInserted",
     "numTargetRowsUpdated",
@@ -27,12 +28,9 @@ const NAMES: [&str; 24] = [
     "numTargetBytesAdded",
     "numTargetBytesRemoved",
     "numTargetChangeFilesAdded",
-    "numTargetChangeFileBytes",
     "numTargetDeletionVectorsAdded",
     "numTargetDeletionVectorsRemoved",
     "numTargetDeletionVectorsUpdated",
-    "numTargetPartitionsAddedTo",
-    "numTargetPartitionsRemovedFrom",
     "scanTimeMs",
     "rewriteTimeMs",
     "executionTimeMs",
@@ -45,11 +43,13 @@ pub(in crate::transaction) struct Merged {
     metrics: BTreeMap<&'static str, i64>,
     /// The number of files that contain only inserted rows.
     pub(in crate::transaction) inserted_files: usize,
+    /// Whether each row of a source is compared with each row of the table, because there are no keys.
+    pub(in crate::transaction) compares_all: bool,
 }
 
 impl Merged {
     /// Starts the metrics of a merge.
-    pub(super) fn new(merge: &Merge, source_rows: usize) -> Self {
+    pub(super) fn new(merge: &Merge, bound: &BoundMerge, source_rows: usize) -> Self {
         let clauses = |kind| {
             let clauses = merge.clauses.iter().filter(|clause| clause.kind == kind);
             let clauses = clauses.map(|clause| {
@@ -70,10 +70,17 @@ impl Merged {
                     clauses(ClauseKind::NotMatchedBySource),
                 ),
             ],
+            compares_all: bound.on.keys.is_empty(),
             ..Self::default()
         };
         merged.count("numSourceRows", source_rows);
         merged
+    }
+
+    /// The number of rows that are inserted.
+    pub(super) fn inserted_rows(&self) -> u64 {
+        let rows = self.metrics.get("numTargetRowsInserted").copied();
+        rows.and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0)
     }
 
     /// Adds to a metric.
@@ -87,28 +94,50 @@ impl Merged {
         *metric = metric.saturating_add(number);
     }
 
+    /// The number of rows that are updated, deleted or inserted.
+    pub(super) fn changed_rows(&self) -> u64 {
+        let names = [
+            "numTargetRowsUpdated",
+            "numTargetRowsDeleted",
+            "numTargetRowsInserted",
+        ];
+        let counts = names.iter().filter_map(|name| self.metrics.get(name));
+        counts.filter_map(|count| u64::try_from(*count).ok()).sum()
+    }
+
     /// Adds the rows that change.
     pub(super) fn count_rows(&mut self, merge: &BoundMerge, matching: &Matching<'_>, inserted: &[Vec<u32>]) {
-        let inserted = inserted.iter().map(Vec::len).sum();
+        let mut of_clauses = vec![0; merge.matched.len() + merge.not_matched_by_source.len()];
+        for decision in matching.decisions.values().flatten() {
+            if let Some(count) = of_clauses.get_mut(decision.clause) {
+                *count += 1;
+            }
+        }
+        self.count_clauses(merge, &of_clauses, inserted.iter().map(Vec::len).sum());
+    }
+
+    /// The same for the numbers of rows of each clause.
+    pub(super) fn count_clauses(&mut self, merge: &BoundMerge, of_clauses: &[usize], inserted: usize) {
         self.count("numTargetRowsInserted", inserted);
         self.count("numOutputRows", inserted);
-        for decision in matching.decisions.values().flatten() {
-            let is_update = matches!(merge.action(decision.clause), Some(BoundAction::Update(_)));
+        for (clause, rows) in of_clauses.iter().enumerate() {
+            let is_update = matches!(merge.action(clause), Some(BoundAction::Update(_)));
+            let is_matched = clause < merge.matched.len();
             self.count(
-                match (is_update, decision.source.is_some()) {
+                match (is_update, is_matched) {
                     (true, true) => "numTargetRowsMatchedUpdated",
                     (false, true) => "numTargetRowsMatchedDeleted",
                     (true, false) => "numTargetRowsNotMatchedBySourceUpdated",
                     (false, false) => "numTargetRowsNotMatchedBySourceDeleted",
                 },
-                1,
+                *rows,
             );
             match is_update {
                 true => {
-                    self.count("numTargetRowsUpdated", 1);
-                    self.count("numOutputRows", 1);
+                    self.count("numTargetRowsUpdated", *rows);
+                    self.count("numOutputRows", *rows);
                 }
-                false => self.count("numTargetRowsDeleted", 1),
+                false => self.count("numTargetRowsDeleted", *rows),
             }
         }
     }
@@ -159,6 +188,7 @@ impl Merged {
             self.add(name, number);
         }
         self.inserted_files += other.inserted_files;
+        self.compares_all |= other.compares_all;
         if self.parameters.is_empty() {
             self.parameters = other.parameters;
         }

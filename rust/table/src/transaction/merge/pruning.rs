@@ -2,15 +2,70 @@
 
 use arrow_array::{Array, ArrayRef};
 use arrow_row::{RowConverter, SortField};
+use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Stage;
 use deltaic_protocol::Result;
+use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, JoinKey, Operand, Scalar, TARGET, ValueSet};
 use deltaic_protocol::schema::{DataType, PrimitiveType};
 
-use super::clauses::BoundMerge;
-use super::source::{SourceRows, failed};
+use super::bound_merge::BoundMerge;
+use super::key_index::with_equal_floats;
+use super::sides::failed;
+use super::source::SourceRows;
+use crate::scan::{Rows, Scan, ScanOptions, ScanTask, Selection};
+use crate::transaction::TableTransaction;
+use crate::transaction::live_files::paths_that_may_match;
 
 /// More values of a key are compared as a range.
 const MOST_VALUES: usize = 1 << 14;
+
+impl TableTransaction {
+    /// How the rows of the table that may match are read: the columns that decide what happens to them, and their positions.
+    pub(super) async fn rows_to_match(
+        &mut self,
+        bound: &BoundMerge,
+        source: &SourceRows,
+        allowed_roots: &[String],
+    ) -> Result<(Vec<Add>, Vec<ScanTask>)> {
+        let snapshot = self.snapshot.clone();
+        let predicate = rows_that_may_match(bound, source)?;
+        self.read.read_where(predicate.as_ref());
+        let adds = files_that_may_match(&snapshot, predicate.as_ref()).await?;
+        let columns = bound.deciding_columns();
+        let scan = Scan::try_new(
+            snapshot.clone(),
+            ScanOptions {
+                columns: Some(columns.into_iter().collect()),
+                skips: predicate,
+                positions: true,
+                allowed_roots: allowed_roots.to_vec(),
+                ..ScanOptions::default()
+            },
+        )?;
+        let tasks = adds.iter().map(|add| {
+            let mut task = scan.task_of_rows(add, Rows::All);
+            task.selection = Selection::of(add.deletion_vector.clone());
+            task
+        });
+        let tasks = tasks.collect();
+        self.options.progress.begin(Stage::Files, adds.len() as u64);
+        Ok((adds, tasks))
+    }
+}
+
+/// The files that may have a row for which a predicate is true.
+async fn files_that_may_match(snapshot: &Snapshot, predicate: Option<&BoundPredicate>) -> Result<Vec<Add>> {
+    if let Some(BoundPredicate::Constant(Some(false))) = predicate {
+        return Ok(Vec::new());
+    }
+    let paths = paths_that_may_match(snapshot, predicate).await?;
+    match paths.is_empty() {
+        true => Ok(Vec::new()),
+        false => whole_adds(snapshot, Some(&paths)).await,
+    }
+}
 
 /// A predicate on the columns of the table that is true for every row that may match; `None` if every row may, or if
 /// clauses apply to rows without a match.
@@ -18,7 +73,7 @@ const MOST_VALUES: usize = 1 << 14;
 /// # Errors
 ///
 /// Those of evaluating the keys.
-pub(super) fn rows_that_may_match(merge: &BoundMerge, source: &SourceRows) -> Result<Option<BoundPredicate>> {
+fn rows_that_may_match(merge: &BoundMerge, source: &SourceRows) -> Result<Option<BoundPredicate>> {
     if !merge.not_matched_by_source.is_empty() {
         return Ok(None);
     }
@@ -47,7 +102,7 @@ fn may_equal(key: &JoinKey, source: &SourceRows) -> Result<Option<BoundPredicate
     let (path, data_type) = (path.to_vec(), *data_type);
     let mut keys = Keys::new(data_type);
     for column in source.evaluated(&key.source) {
-        keys.add(&column?)?;
+        keys.add(&with_equal_floats(column?))?;
     }
     let mut parts = Vec::new();
     if keys.has_null && key.null_safe {

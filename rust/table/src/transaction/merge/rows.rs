@@ -3,34 +3,43 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, StructArray, UInt32Array};
+use arrow_array::{ArrayRef, RecordBatch, StructArray, UInt32Array, new_null_array};
+use arrow_schema::SchemaRef;
 use arrow_select::interleave::interleave_record_batch;
 use arrow_select::take::take_record_batch;
 use deltaic_log::Snapshot;
 use deltaic_log::progress::Progress;
 use deltaic_log::transaction::CommitOptions;
 use deltaic_protocol::Result;
-use deltaic_protocol::actions::{Add, Cdc};
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::expr::TARGET;
 use deltaic_protocol::row_tracking::RowTracking;
+use deltaic_protocol::schema::StructType;
+use deltaic_storage::unused_memory::release_unused;
 use futures::TryStreamExt;
 
-use super::clauses::{BoundAction, BoundMerge};
+use super::bound_merge::{BoundAction, BoundMerge};
 use super::matching::{Decision, Matching};
-use super::source::{SourceRows, failed, joined};
-use crate::read::stream_tasks;
+use super::sides::{failed, joined};
+use super::source::SourceRows;
+use super::spill::{PlannedFiles, SpilledDecisions};
+use crate::read::stream_to_write;
 use crate::scan::{Rows, Scan, ScanOptions, ScanTask};
 use crate::transaction::TableTransaction;
 use crate::transaction::change_data::{ChangeWriter, to_cdc};
 use crate::transaction::delete_plan::DeletePlan;
-use crate::transaction::matching_rows::positions_of;
+use crate::transaction::matching_rows::Places;
 use crate::transaction::update::{Assignments, unfit};
-use crate::write::{FileContents, TableWriter, WritePlan, Written};
+use crate::transaction::written_before::WrittenFiles;
+use crate::write::{FileContents, TableWriter, WritePlan};
 
 /// The files that a merge writes for rows of the table.
 pub(super) struct MergedRows {
     scan: Scan,
     /// The columns of the table, and the row ids if rows have them.
-    read: arrow_schema::SchemaRef,
+    read: SchemaRef,
+    /// Whether each of these is read; others are NULL, because no new version needs them.
+    is_read: Vec<bool>,
     /// The number of columns of the table.
     columns: usize,
     copies: WritePlan,
@@ -40,22 +49,20 @@ pub(super) struct MergedRows {
     changes: Option<[ChangeWriter; 3]>,
 }
 
+/// What happens to the rows of the table.
+pub(super) enum Changes<'a> {
+    InMemory(&'a Matching<'a>, &'a SourceRows),
+    Spilled(&'a SpilledDecisions<'a>),
+}
+
 /// How a clause makes new versions of rows.
 struct NewVersions {
     assignments: Assignments,
     plan: WritePlan,
 }
 
-/// What was written.
-#[derive(Default)]
-pub(super) struct RowsWritten {
-    pub(super) rows: Written,
-    pub(super) copied: u64,
-    pub(super) changes: Vec<Cdc>,
-}
-
 impl MergedRows {
-    /// Prepares writing.
+    /// Prepares writing. Without `copies`, no file is rewritten.
     ///
     /// # Errors
     ///
@@ -65,7 +72,7 @@ impl MergedRows {
         snapshot: &Snapshot,
         allowed_roots: &[String],
         options: &CommitOptions,
-        has_feed: bool,
+        (copies, has_feed): (bool, bool),
     ) -> Result<Self> {
         let table = snapshot.configuration();
         let row_columns = match RowTracking::of(table)? {
@@ -75,25 +82,13 @@ impl MergedRows {
         let updated = FileContents::UpdatedRows(row_columns.clone());
         let copied = FileContents::CopiedRows(row_columns);
         let own = updated.own_columns();
-        let scan = Scan::try_new(
-            snapshot.clone(),
-            ScanOptions {
-                row_ids: !own.is_empty(),
-                positions: true,
-                allowed_roots: allowed_roots.to_vec(),
-                ..ScanOptions::default()
-            },
-        )?;
         let columns = snapshot.schema().fields.len();
-        let mut schema = scan.schema().clone();
-        schema.fields.truncate(columns);
-        schema.fields.extend(own.iter().cloned());
-        let read = Arc::new(schema.to_arrow()?);
+        let mut schema = StructType::clone(snapshot.schema());
         let clauses = merge.matched.iter().chain(&merge.not_matched_by_source);
         let empty_text = options.empty_partition_text;
         let updates = clauses.map(|clause| match &clause.action {
             BoundAction::Update(values) => {
-                let assignments = Assignments::try_new(snapshot, values.clone(), scan.schema(), &own)?;
+                let assignments = Assignments::try_new(snapshot, values.clone(), &schema, &own)?;
                 let mut plan = WritePlan::try_new(table, &assignments.written, updated.clone())?;
                 plan.expect_new_rows(empty_text);
                 Ok(Some(NewVersions { assignments, plan }))
@@ -101,6 +96,27 @@ impl MergedRows {
             BoundAction::Insert(_) | BoundAction::Delete => Ok(None),
         });
         let updates: Vec<Option<NewVersions>> = updates.collect::<Result<_>>()?;
+        let is_needed = |column: &str| {
+            let mut updates = updates.iter().flatten();
+            copies || has_feed || updates.any(|update| update.assignments.needs(TARGET, column))
+        };
+        let mut is_read: Vec<bool> = schema.names().map(is_needed).collect();
+        let scan = Scan::try_new(
+            snapshot.clone(),
+            ScanOptions {
+                columns: Some(names_of(&schema, &is_read)),
+                row_ids: !own.is_empty(),
+                positions: true,
+                allowed_roots: allowed_roots.to_vec(),
+                ..ScanOptions::default()
+            },
+        )?;
+        for (field, is_read) in schema.fields.iter_mut().zip(&is_read) {
+            field.nullable |= !is_read;
+        }
+        schema.fields.extend(own.iter().cloned());
+        is_read.resize(schema.fields.len(), true);
+        let read = Arc::new(schema.to_arrow()?);
         let copies = WritePlan::try_new(table, &read, copied.clone())?;
         let mut writer = TableWriter::of_contents(snapshot, table, &read, copied)?;
         let memory = options.memory.divided(if has_feed { 4 } else { 1 });
@@ -128,6 +144,7 @@ impl MergedRows {
         Ok(Self {
             scan,
             read,
+            is_read,
             columns,
             copies,
             updates,
@@ -143,25 +160,63 @@ impl MergedRows {
     /// Those of a scan, of evaluating new values, and of [`TableWriter`].
     pub(super) async fn write(
         &mut self,
-        matching: &Matching<'_>,
-        source: &SourceRows,
+        changes: &Changes<'_>,
         plan: &DeletePlan,
         progress: &Progress,
-    ) -> Result<RowsWritten> {
-        let mut written = RowsWritten::default();
-        let tasks = self.tasks(matching, plan)?;
-        let mut batches = stream_tasks(tasks);
+    ) -> Result<WrittenFiles> {
+        let mut files = WrittenFiles::default();
+        match changes {
+            Changes::InMemory(matching, source) => {
+                let tasks = self.tasks(matching, plan)?;
+                files.copied = self.write_tasks(tasks, matching, source, progress).await?;
+            }
+            Changes::Spilled(decisions) => {
+                let planned = PlannedFiles::of(plan, self.changes.is_some());
+                for bucket in 0..decisions.buckets().len() {
+                    files.copied += self.write_bucket(decisions, bucket, &planned, progress).await?;
+                    release_unused();
+                }
+            }
+        }
+        files.written = self.writer.finish().await?;
+        for writer in self.changes.iter_mut().flatten() {
+            files.changes.extend(to_cdc(writer.finish().await?));
+        }
+        Ok(files)
+    }
+
+    /// Writes the changed and copied rows of a bucket. Returns the number of copied rows.
+    async fn write_bucket(
+        &mut self,
+        decisions: &SpilledDecisions<'_>,
+        bucket: usize,
+        planned: &PlannedFiles<'_>,
+        progress: &Progress,
+    ) -> Result<u64> {
+        let (source, of_files) = decisions.read(bucket)?;
+        let matching = Matching::of_decisions(decisions.merge(), &source, of_files);
+        let ranges = decisions.buckets().ranges(bucket);
+        let tasks = planned.tasks(&self.scan, &matching, &ranges)?;
+        self.write_tasks(tasks, &matching, &source, progress).await
+    }
+
+    /// Writes the changed and copied rows of tasks. Returns the number of copied rows.
+    async fn write_tasks(
+        &mut self,
+        tasks: Vec<ScanTask>,
+        matching: &Matching<'_>,
+        source: &SourceRows,
+        progress: &Progress,
+    ) -> Result<u64> {
+        let mut copied = 0;
+        let mut batches = stream_to_write(tasks);
         while let Some(batch) = batches.try_next().await? {
             if batch.num_rows() > 0 {
-                written.copied += self.write_batch(&batch, matching, source).await?;
+                copied += self.write_batch(&batch, matching, source).await?;
                 progress.advance(batch.num_rows());
             }
         }
-        written.rows = self.writer.finish().await?;
-        for writer in self.changes.iter_mut().flatten() {
-            written.changes.extend(to_cdc(writer.finish().await?));
-        }
-        Ok(written)
+        Ok(copied)
     }
 
     /// The rows to read: of rewritten files all, of others those that are updated, and those whose deletion is recorded.
@@ -191,11 +246,10 @@ impl MergedRows {
         matching: &Matching<'_>,
         source: &SourceRows,
     ) -> Result<u64> {
-        let (path, positions) = positions_of(batch)?;
+        let places = Places::of(batch)?;
+        let (path, positions) = (places.path, places.positions());
         let decisions = matching.decisions.get(path).map_or(&[][..], Vec::as_slice);
-        let columns = batch.columns().iter().take(self.read.fields().len());
-        let rows = RecordBatch::try_new(Arc::clone(&self.read), columns.cloned().collect());
-        let rows = rows.map_err(|error| unfit(&error))?;
+        let rows = self.with_all_columns(batch)?;
         // For each row, the clause that applies to it; and for each clause, its rows.
         let mut clause_of: Vec<Option<usize>> = Vec::with_capacity(rows.num_rows());
         let mut of_clause: Vec<Vec<(u32, Decision)>> = vec![Vec::new(); self.updates.len()];
@@ -214,13 +268,27 @@ impl MergedRows {
             versions.push(self.new_versions(clause, &rows, changed, source).await?);
         }
         let copied = clause_of.iter().filter(|clause| clause.is_none()).count() as u64;
-        let merged = self.in_order(&rows, &clause_of, &versions)?;
-        if merged.num_rows() > 0 {
+        if let Some(merged) = self.in_order(&rows, &clause_of, versions)? {
             for piece in self.writer.pieces(&merged) {
                 self.writer.write_completed(&piece).await?;
             }
         }
         Ok(copied)
+    }
+
+    /// The rows of a batch with all columns; those that are not read are NULL.
+    fn with_all_columns(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut read = batch.columns().iter();
+        let columns = self
+            .read
+            .fields()
+            .iter()
+            .zip(&self.is_read)
+            .map(|(field, is_read)| {
+                let column = if *is_read { read.next().cloned() } else { None };
+                column.unwrap_or_else(|| new_null_array(field.data_type(), batch.num_rows()))
+            });
+        RecordBatch::try_new(Arc::clone(&self.read), columns.collect()).map_err(|error| unfit(&error))
     }
 
     /// Makes the new versions of rows to which a clause applies, and records the changes. Returns `None` if there are none,
@@ -263,20 +331,27 @@ impl MergedRows {
         Ok(Some(after))
     }
 
-    /// Joins copies and new versions in the order of the file, without deleted rows.
+    /// Joins copies and new versions in the order of the file, without deleted rows. Returns `None` if there are none.
     fn in_order(
         &self,
         rows: &RecordBatch,
         clause_of: &[Option<usize>],
-        versions: &[Option<RecordBatch>],
-    ) -> Result<RecordBatch> {
-        let mut parts = vec![self.copies.completed_copies(rows)?];
+        versions: Vec<Option<RecordBatch>>,
+    ) -> Result<Option<RecordBatch>> {
+        let mut parts = Vec::new();
+        let copies = clause_of.iter().any(Option::is_none);
+        if copies {
+            parts.push(self.copies.completed_copies(rows)?);
+        }
         let mut place_of = vec![None; versions.len()];
-        for (clause, version) in versions.iter().enumerate() {
-            if let (Some(version), Some(place)) = (version, place_of.get_mut(clause)) {
+        for (version, place) in versions.into_iter().zip(&mut place_of) {
+            if let Some(version) = version {
                 *place = Some(parts.len());
-                parts.push(version.clone());
+                parts.push(version);
             }
+        }
+        if parts.len() < 2 && !copies {
+            return Ok(parts.pop());
         }
         let mut next = vec![0; parts.len()];
         let mut order = Vec::with_capacity(clause_of.len());
@@ -293,7 +368,8 @@ impl MergedRows {
             }
         }
         let parts: Vec<&RecordBatch> = parts.iter().collect();
-        interleave_record_batch(&parts, &order).map_err(|error| failed(&error))
+        let joined = interleave_record_batch(&parts, &order).map_err(|error| failed(&error))?;
+        Ok(Some(joined).filter(|joined| joined.num_rows() > 0))
     }
 
     pub(super) async fn abort(&mut self) {
@@ -310,6 +386,13 @@ impl MergedRows {
             transaction.files.append(&writer.into_files());
         }
     }
+}
+
+/// The names of the columns that are read.
+fn names_of(schema: &StructType, is_read: &[bool]) -> Vec<String> {
+    let columns = schema.names().zip(is_read);
+    let read = columns.filter(|(_, is_read)| **is_read);
+    read.map(|(name, _)| name.to_owned()).collect()
 }
 
 fn as_structs(rows: &RecordBatch) -> Result<ArrayRef> {

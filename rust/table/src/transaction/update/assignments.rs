@@ -40,11 +40,13 @@ pub(in crate::transaction) struct Assignments {
 ///
 /// # Errors
 ///
-/// `ValueError` for an unknown column; `SchemaMismatch` for an identity column or a value of another type; those of `bind`.
+/// `ValueError` for an unknown column; `SchemaMismatch` for an identity column or a value of another type; those of `bind`
+/// and `assign`.
 pub(in crate::transaction) fn bound_to_columns(
     table: &StructType,
     assignments: &[Assignment],
     bind: impl Fn(&ValueExpr) -> Result<BoundValue>,
+    assign: impl Fn(BoundValue, &StructField) -> Result<BoundValue>,
 ) -> Result<Vec<Option<BoundValue>>> {
     let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
     for Assignment { column, value } in assignments {
@@ -62,7 +64,7 @@ pub(in crate::transaction) fn bound_to_columns(
         let field = index.and_then(|index| table.fields.get(index));
         let field = field.ok_or_else(|| unknown(table, column))?;
         let bound = bind(value).map_err(located)?;
-        *slot = Some(bound.assigned_to(&field.name, &field.data_type)?);
+        *slot = Some(assign(bound, field)?);
     }
     Ok(values)
 }
@@ -154,6 +156,18 @@ impl Assignments {
         columns.any(|(field, (value, is_left_out))| field.name() == column && value.is_none() && !is_left_out)
     }
 
+    /// Whether the new version of a row needs the value that the row has in a column: it keeps it, or an expression uses
+    /// it as the column of this side.
+    pub(in crate::transaction) fn needs(&self, side: &str, column: &str) -> bool {
+        let mut is_used = false;
+        for value in self.values.iter().flatten() {
+            value.for_each_path(&mut |path| {
+                is_used |= matches!(path.as_slice(), [of, name, ..] if of == side && name == column);
+            });
+        }
+        is_used || self.keeps(column)
+    }
+
     /// The columns of the table in rows that were read.
     pub(in crate::transaction) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let indices: Vec<usize> = (0..self.columns).collect();
@@ -170,7 +184,8 @@ pub(in crate::transaction) fn unfit(error: &ArrowError) -> Error {
     Error::internal(format!("updated rows do not fit their columns: {error}"))
 }
 
-fn unknown(table: &StructType, column: &str) -> Error {
+/// The error for a column that the table does not have.
+pub(in crate::transaction) fn unknown(table: &StructType, column: &str) -> Error {
     let error = invalid(column, format!("there is no column {column:?} to set"));
     match nearest(column, table.names()) {
         Some(near) => error.hint(format!("did you mean {near}?")),

@@ -57,7 +57,11 @@ pub(in crate::transaction) fn to_columns(
 }
 
 /// The names of a column or field as the table spells them; `None` if there is none.
-fn path_in(table: &StructType, name: &str, alias: Option<&str>) -> Option<Vec<String>> {
+pub(in crate::transaction) fn path_in(
+    table: &StructType,
+    name: &str,
+    alias: Option<&str>,
+) -> Option<Vec<String>> {
     if let Some(field) = table.field_ignoring_case(name) {
         return Some(vec![field.name.clone()]);
     }

@@ -5,7 +5,6 @@ use deltaic_log::Snapshot;
 use deltaic_log::progress::Progress;
 use deltaic_log::transaction::EmptyPartitionText;
 use deltaic_protocol::Result;
-use deltaic_protocol::actions::Cdc;
 use deltaic_protocol::properties::boolean;
 use deltaic_protocol::row_tracking::{MaterializedColumns, RowTracking};
 use deltaic_storage::memory_budget::MemoryBudget;
@@ -18,7 +17,8 @@ use crate::scan::{Scan, ScanOptions};
 use crate::transaction::TableTransaction;
 use crate::transaction::change_data::{ChangeWriter, rows_to_delete, to_cdc};
 use crate::transaction::delete_plan::{DeletePlan, RewrittenFile};
-use crate::write::{FileContents, TableWriter, Written};
+use crate::transaction::written_before::WrittenFiles;
+use crate::write::{FileContents, TableWriter};
 
 /// The files that an update writes: the new versions of rows, and the changes if the table records them.
 pub(super) struct Update {
@@ -33,15 +33,6 @@ pub(super) struct Update {
     /// For each column that is written, whether updated rows keep their values.
     is_kept: Vec<bool>,
     changes: Option<[ChangeWriter; 2]>,
-}
-
-/// What an update wrote.
-pub(super) struct UpdateWritten {
-    /// The files with updated and copied rows.
-    pub(super) rows: Written,
-    pub(super) updated_rows: u64,
-    pub(super) copied_rows: u64,
-    pub(super) changes: Vec<Cdc>,
 }
 
 impl Update {
@@ -65,9 +56,12 @@ impl Update {
         };
         let scan = Scan::try_new(snapshot.clone(), options.clone())?;
         let assignments = to_columns(snapshot.schema(), assignments, None)?;
-        let values = bound_to_columns(snapshot.schema(), &assignments, |value| {
-            value.bind(snapshot.schema())
-        })?;
+        let values = bound_to_columns(
+            snapshot.schema(),
+            &assignments,
+            |value| value.bind(snapshot.schema()),
+            |value, field| value.assigned_to(&field.name, &field.data_type),
+        )?;
         let assignments = Assignments::try_new(snapshot, values, scan.schema(), &own)?;
         let mut rows = TableWriter::of_contents(snapshot, table, &assignments.written, contents)?;
         rows.expect_new_rows(empty_text);
@@ -112,7 +106,7 @@ impl Update {
     }
 
     /// Reads the rows of a plan and writes their new versions, with the other rows of rewritten files.
-    pub(super) async fn write(&mut self, plan: &DeletePlan, progress: &Progress) -> Result<UpdateWritten> {
+    pub(super) async fn write(&mut self, plan: &DeletePlan, progress: &Progress) -> Result<WrittenFiles> {
         let mut batches = rows_to_delete(&self.scan, &plan.deleted_without_rewriting());
         while let Some(before) = batches.try_next().await? {
             if before.num_rows() == 0 {
@@ -122,19 +116,18 @@ impl Update {
             self.write_rows(&after).await?;
             progress.advance(before.num_rows());
         }
-        let copied_rows = match plan.rewritten.is_empty() {
+        let copied = match plan.rewritten.is_empty() {
             true => 0,
             false => self.rewrite(&plan.rewritten, progress).await?,
         };
-        let rows = self.rows.finish().await?;
+        let written = self.rows.finish().await?;
         let mut changes = Vec::new();
         for writer in self.changes.iter_mut().flatten() {
             changes.extend(to_cdc(writer.finish().await?));
         }
-        Ok(UpdateWritten {
-            updated_rows: rows.rows.saturating_sub(copied_rows),
-            copied_rows,
-            rows,
+        Ok(WrittenFiles {
+            written,
+            copied,
             changes,
         })
     }

@@ -12,8 +12,8 @@ mod files;
 mod rewritten;
 
 pub use assignments::Assignment;
-pub(super) use assignments::{Assignments, bound_to_columns, ensure_no_identity, unfit};
-pub(super) use fields::to_columns;
+pub(super) use assignments::{Assignments, bound_to_columns, ensure_no_identity, unfit, unknown};
+pub(super) use fields::{path_in, to_columns};
 
 use deltaic_log::progress::Stage;
 use deltaic_log::transaction::OperationDetails;
@@ -25,7 +25,8 @@ use deltaic_storage::clock::now_ms;
 use self::files::Update;
 use super::TableTransaction;
 use super::delete::{DeleteSummary, Deletion};
-use super::delete_plan::RewrittenFile;
+use super::delete_plan::{DeletePlan, RewrittenFile};
+use super::written_before::{RowsToWrite, WrittenFiles};
 
 /// What a transaction updated, for the metrics of its commit.
 #[derive(Clone, Debug, Default)]
@@ -83,34 +84,46 @@ impl TableTransaction {
             return Ok(summary);
         }
         let started = now_ms();
-        let progress = &self.options.progress;
-        let copied = plan.rewritten.iter().map(RewrittenFile::copied_rows);
-        let rows = copied.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
-        progress.begin(Stage::Rows, rows);
-        let written = match update.write(&plan, progress).await {
-            Ok(written) => written,
-            Err(error) => {
-                update.abort().await;
-                return Err(error);
-            }
+        let rows = RowsToWrite::of_plan(&plan);
+        let files = match self.written_before(&rows) {
+            Some(files) => files,
+            None => self.write_updated(update, &plan).await?,
         };
+        self.record_written(rows, &files);
         let updated = self.updated.get_or_insert_with(Updated::default);
-        updated.rows += written.updated_rows;
-        updated.files += written.rows.adds.len();
-        let sizes = written.rows.adds.iter().map(|add| add.size);
+        updated.rows += files.written.rows.saturating_sub(files.copied);
+        updated.files += files.written.adds.len();
+        let sizes = files.written.adds.iter().map(|add| add.size);
         updated.bytes = sizes.fold(updated.bytes, i64::saturating_add);
-        updated.change_files += written.changes.len();
+        updated.change_files += files.changes.len();
         updated.rewrite_ms += now_ms() - started;
-        update.stage_files(self);
-        self.proposal.adds.extend(written.rows.adds);
-        self.proposal.cdc.extend(written.changes);
+        self.proposal.adds.extend(files.written.adds);
+        self.proposal.cdc.extend(files.changes);
         self.proposal.keeps_row_ids = true;
         let counts = Deletion {
-            copied_rows: written.copied_rows,
+            copied_rows: files.copied,
             ..Deletion::default()
         };
         self.stage_removal(plan, counts).await?;
         Ok(summary)
+    }
+
+    /// Writes the new versions of rows, and copies of the other rows of rewritten files.
+    async fn write_updated(&self, mut update: Update, plan: &DeletePlan) -> Result<WrittenFiles> {
+        let progress = &self.options.progress;
+        let copied = plan.rewritten.iter().map(RewrittenFile::copied_rows);
+        let rows = copied.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
+        progress.begin(Stage::Rows, rows);
+        match update.write(plan, progress).await {
+            Ok(files) => {
+                update.stage_files(self);
+                Ok(files)
+            }
+            Err(error) => {
+                update.abort().await;
+                Err(error)
+            }
+        }
     }
 
     /// The parameters and metrics of an update, named as by Spark.

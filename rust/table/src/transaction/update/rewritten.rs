@@ -12,10 +12,10 @@ use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, Result};
 
 use super::assignments::unfit;
-use crate::read::{BatchStream, stream_tasks};
+use crate::read::{BatchStream, stream_to_write};
 use crate::scan::{Rows, Scan};
 use crate::transaction::delete_plan::RewrittenFile;
-use crate::transaction::matching_rows::positions_of;
+use crate::transaction::matching_rows::Places;
 use crate::write::{FileContents, WritePlan};
 
 /// The rows of rewritten files.
@@ -53,13 +53,14 @@ impl<'a> RewrittenRows<'a> {
             let rows = Rows::Without(Arc::new(file.deleted_before()));
             scan.task_of_rows(&file.add, rows)
         });
-        stream_tasks(tasks.collect())
+        stream_to_write(tasks.collect())
     }
 
     /// Divides a batch that has rows: returns the rows to update, the copies of all rows as they are written, and which
     /// of them are updated.
     pub(super) fn divide(&self, batch: &RecordBatch) -> Result<(RecordBatch, RecordBatch, BooleanArray)> {
-        let (path, positions) = positions_of(batch)?;
+        let places = Places::of(batch)?;
+        let (path, positions) = (places.path, places.positions());
         let updated = self.updated.get(path);
         let updated = updated.ok_or_else(|| Error::internal("a file is not rewritten").with("path", path))?;
         let is_updated: Vec<bool> = positions.map(|row| updated.contains(row)).collect();

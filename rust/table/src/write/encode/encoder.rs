@@ -11,8 +11,10 @@ use deltaic_storage::fault::caught;
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
+use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
+use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 use tokio::task::JoinHandle;
@@ -150,7 +152,8 @@ impl Encoder {
         let chunks = spread(std::mem::take(&mut self.columns), self.rows, Column::close).await?;
         self.rows = 0;
         let mut row_group = self.file.next_row_group()?;
-        for chunk in chunks.into_iter().flatten() {
+        for mut chunk in chunks.into_iter().flatten() {
+            remove_bounds_without_nan(chunk.close_mut())?;
             chunk.append_to_row_group(&mut row_group)?;
         }
         row_group.close()?;
@@ -202,6 +205,27 @@ impl Encoder {
     }
 }
 
+/// Removes the bounds of a chunk with NaN, which are those of its other values. In Spark, NaN is greater than every
+/// number, but Spark would skip the chunk for `x > 5` by such bounds.
+fn remove_bounds_without_nan(chunk: &mut ColumnCloseResult) -> Result<()> {
+    let Some(known) = chunk.metadata.statistics() else {
+        return Ok(());
+    };
+    if known.nan_count_opt().unwrap_or_default() == 0 {
+        return Ok(());
+    }
+    let nulls = known.null_count_opt();
+    let left = match known {
+        Statistics::Float(_) => Statistics::float(None, None, None, nulls, false),
+        Statistics::Double(_) => Statistics::double(None, None, None, nulls, false),
+        _ => return Ok(()),
+    };
+    let metadata = chunk.metadata.clone().into_builder();
+    chunk.metadata = metadata.set_statistics(left).build()?;
+    chunk.column_index = None;
+    Ok(())
+}
+
 /// Does the work of each part on the threads of the runtime; the results are in the order of the parts.
 async fn spread<T, R>(parts: Vec<T>, rows: usize, work: fn(T) -> Result<R>) -> Result<Vec<R>>
 where
@@ -230,4 +254,55 @@ where
 fn guarded<T, R>(part: T, work: fn(T) -> Result<R>) -> Result<R> {
     let done = catch_unwind(AssertUnwindSafe(|| work(part)));
     done.unwrap_or_else(|_| Err(ParquetError::External(Box::new(caught()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{Float32Array, Float64Array};
+    use parquet::arrow::ArrowSchemaConverter;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    use super::*;
+
+    /// The bounds of the columns of a file with these values.
+    async fn bounds_of(values: Vec<Option<f64>>) -> Vec<(bool, Option<u64>)> {
+        let single: Float32Array = values
+            .iter()
+            .map(|value| value.map(|value| value as f32))
+            .collect();
+        let columns: [(&str, ArrayRef); 2] = [
+            ("single", Arc::new(single)),
+            ("double", Arc::new(Float64Array::from(values))),
+        ];
+        let rows =
+            RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)));
+        let rows = rows.expect("rows");
+        let parquet = ArrowSchemaConverter::new()
+            .convert(rows.schema_ref())
+            .expect("a schema");
+        let mut encoder =
+            Encoder::try_new(rows.schema_ref(), &parquet, WriterProperties::default()).expect("a file");
+        encoder.write(&rows).await.expect("written");
+        encoder.finish().await.expect("finished");
+        let bytes: Vec<u8> = encoder.take_bytes().expect("bytes").concat();
+        let file = SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file");
+        let chunks = file.metadata().row_group(0).columns().iter();
+        let statistics = chunks.map(|chunk| chunk.statistics().expect("statistics"));
+        statistics
+            .map(|known| {
+                (
+                    known.min_bytes_opt().is_some() || known.max_bytes_opt().is_some(),
+                    known.null_count_opt(),
+                )
+            })
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_chunk_with_nan_has_no_bounds() {
+        let with = vec![Some(3.0), Some(f64::NAN), None];
+        assert_eq!(bounds_of(with).await, [(false, Some(1)); 2]);
+        let without = vec![Some(3.0), Some(f64::INFINITY), None];
+        assert_eq!(bounds_of(without).await, [(true, Some(1)); 2]);
+    }
 }

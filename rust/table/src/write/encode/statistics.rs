@@ -22,8 +22,10 @@ use deltaic_protocol::statistics::{Cut, day_text, lower_bound, time_text, upper_
 
 /// Statistics of one file.
 #[derive(Debug)]
-pub(in crate::write) struct FileStatistics {
+pub(crate) struct FileStatistics {
     num_records: u64,
+    /// The number of rows that the file has and its deletion vector deletes; `None` without one.
+    deleted: Option<u64>,
     columns: Vec<Node>,
     /// The number of characters of a string that are kept.
     prefix: usize,
@@ -47,6 +49,8 @@ enum Node {
 struct Leaf {
     data_type: Option<PrimitiveType>,
     null_count: u64,
+    /// Whether the number of NULLs is unknown.
+    has_unknown_nulls: bool,
     bounds: Option<(Scalar, Scalar)>,
     /// A value above every bound occurred: NaN.
     above_all: bool,
@@ -54,7 +58,7 @@ struct Leaf {
 
 impl FileStatistics {
     /// Starts statistics of the indexed columns of a data file; strings are truncated to `prefix` characters.
-    pub(in crate::write) fn new(
+    pub(crate) fn new(
         data_schema: &StructType,
         indexed: &IndexedColumns,
         prefix: usize,
@@ -63,30 +67,59 @@ impl FileStatistics {
         let mut indexed = indexed.leaves(data_schema).into_iter().peekable();
         Self {
             num_records: 0,
+            deleted: None,
             columns: nodes(data_schema, &mut indexed, mode),
             prefix,
         }
     }
 
     /// Adds the rows of a batch.
-    pub(in crate::write) fn update(&mut self, batch: &RecordBatch) {
+    pub(crate) fn update(&mut self, batch: &RecordBatch) {
         self.num_records += batch.num_rows() as u64;
         for node in &mut self.columns {
             node.update(batch.columns(), None, self.prefix);
         }
     }
 
+    /// Returns the statistics of a file with this number of rows, from rows that contain its bounds, and the number of
+    /// NULLs of each leaf by its path; `None` if it is unknown.
+    pub(in crate::write) fn of_bounds(
+        mut self,
+        num_records: u64,
+        bounds: &RecordBatch,
+        nulls_of: &dyn Fn(&[&str]) -> Option<u64>,
+    ) -> Self {
+        self.update(bounds);
+        self.num_records = num_records;
+        for node in &mut self.columns {
+            node.set_nulls(&mut Vec::new(), nulls_of);
+        }
+        self
+    }
+
     pub(in crate::write) fn num_records(&self) -> u64 {
         self.num_records
     }
 
+    /// States that the deletion vector of the file deletes this many rows, which were not added: `numRecords` counts
+    /// them, and the bounds are tight nevertheless.
+    pub(crate) fn with_deleted(&mut self, rows: u64) {
+        self.deleted = Some(rows);
+    }
+
     /// Returns the statistics as JSON for the log.
-    pub(in crate::write) fn to_json(&self) -> String {
-        let mut text = format!("{{\"numRecords\":{}", self.num_records);
+    pub(crate) fn to_json(&self) -> String {
+        let records = self.num_records.saturating_add(self.deleted.unwrap_or_default());
+        let mut text = format!("{{\"numRecords\":{records}");
+        if self.deleted.is_some() {
+            text.push_str(",\"tightBounds\":true");
+        }
         for (key, value) in [
             ("minValues", Leaf::min_json as ToJson),
             ("maxValues", Leaf::max_json),
-            ("nullCount", |leaf, _| Some(leaf.null_count.to_string())),
+            ("nullCount", |leaf, _| {
+                (!leaf.has_unknown_nulls).then(|| leaf.null_count.to_string())
+            }),
         ] {
             let inner = fields_json(&self.columns, value, self.prefix).unwrap_or_else(|| "{}".to_owned());
             // Writing to a String cannot fail.
@@ -155,6 +188,24 @@ fn quoted(text: &str) -> String {
 }
 
 impl Node {
+    fn set_nulls<'a>(&'a mut self, above: &mut Vec<&'a str>, nulls_of: &dyn Fn(&[&str]) -> Option<u64>) {
+        match self {
+            Self::Struct { name, children, .. } => {
+                above.push(name);
+                for child in children {
+                    child.set_nulls(above, nulls_of);
+                }
+            }
+            Self::Leaf { name, leaf, .. } => {
+                above.push(name);
+                let count = nulls_of(above);
+                leaf.null_count = count.unwrap_or_default();
+                leaf.has_unknown_nulls = count.is_none();
+            }
+        }
+        above.pop();
+    }
+
     fn update(&mut self, columns: &[ArrayRef], parent: Option<&NullBuffer>, prefix: usize) {
         match self {
             Self::Struct { index, children, .. } => {

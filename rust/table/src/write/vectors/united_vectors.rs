@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use deltaic_log::transaction::{SharedFile, StagedFiles, United, UnitedVector, Vectors, unite};
+use deltaic_log::transaction::{SharedFile, StagedFiles, United, UnitedVector, Vectors};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 use deltaic_protocol::{Error, Result};
 use deltaic_storage::TableLocation;
@@ -96,7 +96,7 @@ impl UnitedVectors {
         let base = file.base.as_ref().map(|_| next()).transpose()?;
         let base = base.unwrap_or_default();
         let proposed = file.proposed.as_ref().map(|_| next()).transpose()?;
-        let Some(united) = unite(&base, proposed.as_deref(), &winning) else {
+        let Some(united) = file.unite(&base, proposed.as_deref(), &winning) else {
             return Ok(UnitedVector::Overlap);
         };
         if proposed.is_none() {

@@ -100,6 +100,33 @@ fn files_at_every_level() {
     }
 }
 
+/// New statistics of a file that the winning commit changed could be those of other rows.
+#[test]
+fn files_whose_statistics_are_computed_must_be_unchanged() {
+    let ours = |read: &[&str]| {
+        Loser::of(&["p"], "COMPUTE STATS")
+            .reading("p = 1", read)
+            .proposing(|proposal| proposal.adds.extend(read.iter().map(|path| add(path))))
+    };
+    let level = SnapshotIsolation;
+    for (removed, added, outcome) in [
+        (&[][..], &["1new"][..], OK),
+        (&["1b"], &[], OK),
+        (&["1a"], &["1new"], READ),
+        (&["1a"], &["1a"], READ),
+        (&[], &["1a"], READ),
+    ] {
+        let winner = winning_commit("MERGE", |w| {
+            w.adds.extend(added.iter().map(|path| file(path)));
+            w.removes.extend(removed.iter().map(|path| file(path)));
+        });
+        for granularity in [Granularity::Files, Granularity::Rows] {
+            let found = ours(&["1a"]).meeting(level, granularity, &winner, &[]);
+            assert_eq!(found, outcome, "{removed:?} {added:?}");
+        }
+    }
+}
+
 /// The precedence of the checks, and the conflicts that each rule detects.
 #[test]
 fn each_rule_alone_finds_its_conflict_and_the_first_is_named() {

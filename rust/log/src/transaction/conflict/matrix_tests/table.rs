@@ -1,7 +1,7 @@
 //! Conflicts of row ids, domains, applications and the protocol.
 
-use super::{Loser, OK, PROTOCOL, TXN, WRITE, losers, other, removing, support_check};
-use crate::transaction::IsolationLevel::Serializable;
+use super::{APPEND, Loser, OK, PROTOCOL, READ, TXN, WRITE, losers, other, removing, support_check};
+use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation};
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check};
 use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::samples::{add, domain, file, protocol, txn, version, winning_commit};
@@ -196,4 +196,27 @@ fn protocols() {
         unproved.meeting(Serializable, Granularity::Files, &other("a"), &without),
         OK
     );
+}
+
+/// A commit that replaces the state of the table conflicts with every commit, with the most specific conflict.
+#[test]
+fn a_commit_that_requires_its_version_conflicts_with_every_commit() {
+    let mut restore = Loser::of(&["p"], "RESTORE").proposing(|proposal| proposal.adds.push(add("1new")));
+    let nothing = winning_commit("VACUUM START", |_| {});
+    let application = winning_commit("WRITE", |w| w.txns.push(txn("app", 5)));
+    let commits = [
+        (nothing, WRITE),
+        (application, WRITE),
+        (other("2a"), APPEND),
+        (removing("2d", false), READ),
+    ];
+    for (winning_commit, _) in &commits {
+        let found = restore.meeting(SnapshotIsolation, Granularity::Rows, winning_commit, &[]);
+        assert_eq!(found, OK, "{winning_commit:?}");
+    }
+    restore.read.require_version();
+    for (winning_commit, outcome) in commits {
+        let found = restore.meeting(SnapshotIsolation, Granularity::Rows, &winning_commit, &[]);
+        assert_eq!(found, outcome, "{winning_commit:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Tests of row ids and row commit versions after a rebase: they continue from the winning commit.
 
+use deltaic_protocol::row_tracking::high_water_mark_domain;
 use deltaic_protocol::{ErrorKind, Result};
 
 use super::super::{Base, assign_row_ids, rebase};
@@ -306,6 +307,26 @@ fn ids_that_the_winning_commit_removed_are_not_restored() -> Result<()> {
             .map(|remove| (remove.base_row_id, remove.default_row_commit_version))
             .collect();
         assert_eq!(removed, [(None, None)]);
+    }
+    Ok(())
+}
+
+/// protocol: writer-requirements-for-row-tracking.9
+#[test]
+fn row_ids_continue_from_a_mark_that_the_proposal_raises() -> Result<()> {
+    for (read, staged, first) in [(None, 7, 8), (Some(3), 7, 8), (Some(9), 7, 10)] {
+        let mut proposal = proposing("RESTORE", &["a"]);
+        proposal.domains.push(high_water_mark_domain(staged));
+        assign_row_ids(&mut proposal, &tracked(read))?;
+        assert_eq!(ids(&proposal), [(Some(first), Some(5))]);
+        let mut without_files = proposing("RESTORE", &[]);
+        without_files.domains.push(high_water_mark_domain(staged));
+        assign_row_ids(&mut without_files, &tracked(read))?;
+        let mark = format!(
+            r#"{{"rowIdHighWaterMark":{},"domainName":"delta.rowTracking"}}"#,
+            first - 1
+        );
+        assert_eq!(mark_of(&without_files), [mark]);
     }
     Ok(())
 }

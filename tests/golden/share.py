@@ -1,0 +1,26 @@
+"""The share of the tests of reference tables that runs, if another part of the run has all of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from tests.seed import generator
+
+VARIABLE = "GOLDEN_SHARE"
+
+
+def leave_out(
+    config: pytest.Config,
+    items: list[pytest.Item],
+    is_golden: Callable[[pytest.Item], bool],
+    usual: int = 1,
+) -> None:
+    """Deselects golden tests, so that one of `GOLDEN_SHARE`, or of `usual`, runs; the seed decides which."""
+    share = int(os.environ.get(VARIABLE) or usual)
+    left_out = [item for item in items if is_golden(item) and generator(item.nodeid).randrange(share) != 0]
+    names = {item.nodeid for item in left_out}
+    items[:] = [item for item in items if item.nodeid not in names]
+    config.hook.pytest_deselected(items=left_out)
