@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../rust/table/tests/arrow_input/invariants/mod.rs"]
+#[path = "../../rust/table/tests/it/arrow_input/invariants/mod.rs"]
 mod invariants;
 
 deltaic_fuzz::target!(arrow_input, deltaic_fuzz::Target {

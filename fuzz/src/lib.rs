@@ -3,8 +3,8 @@
 pub use deltaic_testkit::untrusted::Target;
 #[doc(hidden)]
 pub use deltaic_testkit::untrusted;
+use deltaic_testkit::counted_memory::CountedMemory;
 use deltaic_testkit::untrusted::panics;
-use peak_alloc::PeakAlloc;
 
 #[doc(hidden)]
 pub use libfuzzer_sys;
@@ -12,7 +12,7 @@ use libfuzzer_sys::Corpus;
 
 /// Counts allocated memory, so that the invariants can limit it.
 #[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
+static MEMORY: CountedMemory = CountedMemory;
 
 /// Installs the panic hook for a target.
 ///

@@ -10,6 +10,7 @@ pub mod checkpoint_writer;
 pub mod checksum_writer;
 pub mod committer_contract;
 pub mod compaction_writer;
+pub mod counted_memory;
 pub mod data_file;
 pub mod facts;
 pub mod fault;

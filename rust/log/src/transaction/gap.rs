@@ -170,7 +170,7 @@ impl Continuity {
     /// Whether a successful commit must be verified in the log: since the last listing, other writers may have
     /// committed the same version and later ones, and cleaned them up.
     pub(super) fn needs_confirmation(self, metadata: &Metadata) -> bool {
-        has_short_retention(metadata) || self.age_ms() >= SLOW_COMMIT_MS
+        is_confirmed(metadata, self.age_ms())
     }
 
     /// Whether a cleanup may have deleted commits that were made since the last listing. Otherwise it retains them: see
@@ -178,6 +178,11 @@ impl Continuity {
     pub(super) fn may_be_cleaned_up(self, metadata: &Metadata) -> bool {
         has_short_retention(metadata) || self.age_ms() >= SHORT_RETENTION_MS
     }
+}
+
+/// Whether a successful commit is verified in the log, by the age of the last listing.
+fn is_confirmed(metadata: &Metadata, age_ms: i64) -> bool {
+    has_short_retention(metadata) || age_ms >= SLOW_COMMIT_MS
 }
 
 /// The check before a proposal.
@@ -380,24 +385,28 @@ mod tests {
         let lasting = metadata(&[], &[]);
         let expires = metadata(&[], &[("delta.logRetentionDuration", "interval 59 minutes")]);
         let unreadable = metadata(&[], &[("delta.logRetentionDuration", "soon")]);
-        let now = listed_now();
-        assert!(!now.needs_confirmation(&lasting));
-        assert!(now.needs_confirmation(&expires));
-        assert!(now.needs_confirmation(&unreadable));
-        let mut forgotten = now;
+        for (age_ms, expected) in [
+            (0, false),
+            (SLOW_COMMIT_MS - 1, false),
+            (SLOW_COMMIT_MS, true),
+            (i64::MAX, true),
+        ] {
+            assert_eq!(is_confirmed(&lasting, age_ms), expected, "{age_ms}");
+            assert!(is_confirmed(&expires, age_ms));
+            assert!(is_confirmed(&unreadable, age_ms));
+        }
+        let mut forgotten = listed_now();
         forgotten.forget();
         assert!(forgotten.needs_confirmation(&lasting));
     }
 
+    /// The age is at least the time on the paused clock; on the wall clock the machine may add to it.
     #[tokio::test(start_paused = true)]
     #[expect(clippy::disallowed_methods, reason = "the test's clock is paused")]
     async fn a_second_after_the_listing_is_long() {
-        let lasting = metadata(&[], &[]);
         let listed = listed_now();
         let ms = u64::try_from(SLOW_COMMIT_MS).unwrap_or_default();
-        tokio::time::sleep(std::time::Duration::from_millis(ms / 2)).await;
-        assert!(!listed.needs_confirmation(&lasting));
         tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
-        assert!(listed.needs_confirmation(&lasting));
+        assert!(listed.needs_confirmation(&metadata(&[], &[])));
     }
 }

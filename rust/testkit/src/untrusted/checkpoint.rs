@@ -18,7 +18,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
-use super::RUNTIME;
+use super::block_on;
 use super::memory::{Bound, bounded};
 
 /// The memory of rows is limited to 256 MiB and 1024 bytes per byte of the file: once for the rows, once more while
@@ -39,11 +39,11 @@ pub(super) fn check_invariants(bytes: &[u8]) {
         Path::from("t"),
     ));
     let payload = PutPayload::from(Bytes::copy_from_slice(bytes));
-    let put = RUNTIME.block_on(store.put(&Path::from(NAME), payload));
+    let put = block_on(store.put(&Path::from(NAME), payload));
     assert!(put.is_ok());
-    let read = bounded(BOUND, bytes.len(), || RUNTIME.block_on(read(&location)));
+    let read = bounded(BOUND, bytes.len(), || block_on(read(&location)));
     let opened = bounded(BOUND, bytes.len(), || {
-        RUNTIME.block_on(Snapshot::load(
+        block_on(Snapshot::load(
             Arc::clone(&location),
             None,
             LoadOptions::default(),
@@ -52,7 +52,7 @@ pub(super) fn check_invariants(bytes: &[u8]) {
     match (read, opened) {
         (Ok(read), Ok(snapshot)) => {
             assert_eq!(snapshot.num_files(), read.num_files());
-            bounded(BOUND, bytes.len(), || RUNTIME.block_on(ask(&snapshot)));
+            bounded(BOUND, bytes.len(), || block_on(ask(&snapshot)));
         }
         // A complete checkpoint may describe an unsupported table.
         (Ok(_), Err(error)) => assert!(is_expected(&error), "{error:?}"),

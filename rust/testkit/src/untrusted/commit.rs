@@ -22,7 +22,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use super::RUNTIME;
+use super::block_on;
 use super::memory::{Bound, bounded};
 
 /// A line with the shortest action becomes a row of all columns, whose buffers double as they grow.
@@ -118,7 +118,7 @@ fn read_in_pieces(bytes: &[u8]) -> Result<DecodedCommit> {
         piece: 1 + size / 7 + size % 5,
         read: 16 + size % 97,
     };
-    RUNTIME.block_on(async {
+    block_on(async {
         assert!(store.put(&path, payload).await.is_ok());
         read_commit_in_pieces(&Arc::new(location), &file, cut, MAX_LINE_BYTES).await
     })

@@ -10,7 +10,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use serde_json::{Map, Value};
 
-use super::RUNTIME;
+use super::block_on;
 use super::memory::{Bound, bounded};
 
 /// Every level is parsed again, and every leaf is serialized with all keys above it.
@@ -24,11 +24,9 @@ pub(super) fn check_invariants(bytes: &[u8]) {
     let shared: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
     let location = TableLocation::on_store("memory://t/".to_owned(), shared, Path::from("t"));
     let path = Path::from("t/_delta_log/_last_checkpoint");
-    let put = RUNTIME.block_on(store.put(&path, PutPayload::from(bytes.to_vec())));
+    let put = block_on(store.put(&path, PutPayload::from(bytes.to_vec())));
     assert!(put.is_ok());
-    let hint = bounded(BOUND, bytes.len(), || {
-        RUNTIME.block_on(read_last_checkpoint(&location))
-    });
+    let hint = bounded(BOUND, bytes.len(), || block_on(read_last_checkpoint(&location)));
     let parsed = std::str::from_utf8(bytes)
         .ok()
         .map(|text| (text, parse_hint(text)));

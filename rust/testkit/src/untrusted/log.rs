@@ -13,7 +13,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
-use super::RUNTIME;
+use super::block_on;
 use super::memory::{Bound, bounded};
 
 /// A check reads every file and may compare it several times with the commits; every file of the log is one more in
@@ -57,14 +57,14 @@ async fn table(files: Vec<(String, Vec<u8>)>) -> Arc<TableLocation> {
 }
 
 pub(super) fn check_invariants(bytes: &[u8]) {
-    let location = RUNTIME.block_on(table(files(bytes)));
+    let location = block_on(table(files(bytes)));
     let options = LoadOptions::default();
     let opened = bounded(BOUND, bytes.len(), || {
-        RUNTIME.block_on(Snapshot::load(Arc::clone(&location), None, options))
+        block_on(Snapshot::load(Arc::clone(&location), None, options))
     });
     let checked = bounded(BOUND, bytes.len(), || {
         let progress = Progress::default();
-        RUNTIME.block_on(check_log(&location, options, OlderNames::Kept, &progress))
+        block_on(check_log(&location, options, OlderNames::Kept, &progress))
     });
     agree(&opened, checked);
     if let Ok(snapshot) = opened {
@@ -113,7 +113,7 @@ fn agree(opened: &Result<Snapshot>, checked: Result<Examination>) {
 
 /// Refreshing an unchanged log changes nothing.
 fn refreshes_to_itself(snapshot: &Snapshot) {
-    match RUNTIME.block_on(snapshot.refresh()) {
+    match block_on(snapshot.refresh()) {
         Ok(refreshed) => {
             assert_eq!(refreshed.version(), snapshot.version());
             assert_eq!(refreshed.num_files(), snapshot.num_files());

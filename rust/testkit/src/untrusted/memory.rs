@@ -1,6 +1,6 @@
 //! Memory limits of readers: proportional to the bytes that are read, whatever sizes they claim.
 
-use peak_alloc::PeakAlloc;
+use crate::counted_memory::CountedMemory;
 
 /// Limit of the peak memory of one read.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +14,11 @@ pub(super) struct Bound {
 /// Reads `length` bytes by `read`, and verifies the limit. Does not verify anything in binaries that do not count
 /// memory: see [`is_counted`].
 pub(super) fn bounded<T>(bound: Bound, length: usize, read: impl FnOnce() -> T) -> T {
-    PeakAlloc.reset_peak_usage();
-    let before = PeakAlloc.current_usage();
-    let result = read();
-    let peak = PeakAlloc.peak_usage().saturating_sub(before);
-    let most = bound.per_byte.saturating_mul(length).saturating_add(bound.spare);
+    let (result, work) = CountedMemory.count(read);
+    let (peak, most) = (
+        work.peak,
+        bound.per_byte.saturating_mul(length).saturating_add(bound.spare),
+    );
     assert!(
         peak <= most,
         "reading {length} bytes took {peak} bytes of memory, more than {most}"
@@ -26,8 +26,8 @@ pub(super) fn bounded<T>(bound: Bound, length: usize, read: impl FnOnce() -> T) 
     result
 }
 
-/// Whether this binary counts its memory, which requires [`PeakAlloc`] as global allocator.
+/// Whether this binary counts its memory, which requires [`CountedMemory`] as global allocator.
 #[must_use]
 pub fn is_counted() -> bool {
-    PeakAlloc.current_usage() > 0
+    CountedMemory.count(|| vec![0u8; 8]).1.times > 0
 }

@@ -32,8 +32,6 @@ mod vector_naive;
 mod version_checksum;
 mod z85;
 
-use std::sync::LazyLock;
-
 use tokio::runtime::Runtime;
 
 pub use memory::is_counted;
@@ -105,10 +103,16 @@ pub fn named(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)
 }
 
-/// A shared runtime for all async calls.
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
-    tokio::runtime::Builder::new_current_thread()
+thread_local! {
+    /// A runtime for each thread. It starts no others, whose memory and panics would not be counted.
+    static RUNTIME: Runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .on_thread_start(|| std::process::abort())
         .build()
-        .expect("the runtime can be created")
-});
+        .expect("the runtime can be created");
+}
+
+/// Runs an async call to completion.
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    RUNTIME.with(|runtime| runtime.block_on(work))
+}

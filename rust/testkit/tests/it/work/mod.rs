@@ -5,38 +5,11 @@
 
 mod shapes;
 
-use std::alloc::System;
-use std::sync::{Mutex, PoisonError};
-
+use deltaic_testkit::counted_memory::CountedMemory;
 use deltaic_testkit::untrusted;
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-
-#[global_allocator]
-static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// One at a time, since allocations are counted per process.
-static TURN: Mutex<()> = Mutex::new(());
-
-/// Number and total bytes of allocations and reallocations, including freed ones.
-#[derive(Clone, Copy, Debug)]
-struct Work {
-    times: usize,
-    bytes: usize,
-}
-
-fn work(check_invariants: fn(&[u8]), bytes: &[u8]) -> Work {
-    let region = Region::new(COUNTED);
-    check_invariants(bytes);
-    let done = region.change();
-    Work {
-        times: done.allocations + done.reallocations,
-        bytes: done.bytes_allocated,
-    }
-}
 
 /// Verifies that the work of a target is proportional for each shape of input.
 fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(target) = untrusted::named(target) else {
         panic!("the target {target} does not exist");
     };
@@ -45,7 +18,8 @@ fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
         let [once, tenfold] = [shape.number, shape.number * 10].map(shape.make);
         // Initializes what is created once per process.
         (target.check_invariants)(&once);
-        let [few, many] = [once, tenfold].map(|bytes| work(target.check_invariants, &bytes));
+        let [few, many] =
+            [once, tenfold].map(|bytes| CountedMemory.count(|| (target.check_invariants)(&bytes)).1);
         if many.times > shape.growth * few.times || many.bytes > shape.growth * few.bytes {
             out_of_proportion.push(format!("{}: {few:?} becomes {many:?}", shape.name));
         }
@@ -55,7 +29,6 @@ fn is_in_proportion(target: &str, shapes: &[shapes::Shape]) {
             shape.name
         );
     }
-    drop(turn);
     assert!(out_of_proportion.is_empty(), "{out_of_proportion:#?}");
 }
 

@@ -9,10 +9,10 @@
     reason = "a panic reports a violated invariant"
 )]
 
-#[path = "../../../../python/src/capsule/c_data/mod.rs"]
+#[path = "../../../../../python/src/capsule/c_data/mod.rs"]
 mod c_data;
 mod program;
-#[path = "../../../../python/src/capsule/rows.rs"]
+#[path = "../../../../../python/src/capsule/rows.rs"]
 mod rows;
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,6 +37,7 @@ use deltaic_storage::TableLocation;
 use deltaic_table::transaction::{SchemaMode, append_stream};
 use deltaic_table::write::{Incoming, validate_batch};
 use deltaic_testkit::own_commits::a_new_table;
+use deltaic_testkit::untrusted::panics;
 use futures::TryStreamExt;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -53,6 +54,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
+        .on_thread_start(panics::watch_too())
         .build();
     runtime.expect("a runtime can be made")
 });

@@ -5,25 +5,15 @@
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 
 use deltaic_testkit::test_seed::test_seed;
 use deltaic_testkit::untrusted::mutation::{Chance, Material};
 use deltaic_testkit::untrusted::{self, Target, bombs, dictionary, panics, seeds};
-use peak_alloc::PeakAlloc;
-
-#[global_allocator]
-static MEMORY: PeakAlloc = PeakAlloc;
-
-/// One target at a time, since memory is counted per process.
-static TURN: Mutex<()> = Mutex::new(());
 
 /// Trials per invariant, fewer for slow ones, unless `FUZZ_EXECUTIONS` is set: a minute in total.
 const EXECUTIONS: u64 = 100_000;
 
 fn holds(name: &str) {
-    // Dropped last: memory that this test frees is not counted in the next one.
-    let _turn = TURN.lock();
     assert!(untrusted::is_counted(), "the memory is not counted");
     let Some(target) = untrusted::named(name) else {
         panic!("the target {name} does not exist");

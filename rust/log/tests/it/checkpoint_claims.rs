@@ -16,9 +16,9 @@ const CHECKPOINT: &str = "_delta_log/00000000000000000000.checkpoint.parquet";
 /// Files of 1 or 2 KB: 60,000 rows with one path of a megabyte, a row of 20,000,000 partition values, and 20,000 paths
 /// of 20,000 bytes in delta encoding (each with the prefix length of the previous one).
 const BOMBS: [&[u8]; 3] = [
-    include_bytes!("../../../fuzz/bombs/checkpoint/long_path"),
-    include_bytes!("../../../fuzz/bombs/checkpoint/long_row"),
-    include_bytes!("../../../fuzz/bombs/checkpoint/by_prefix"),
+    include_bytes!("../../../../fuzz/bombs/checkpoint/long_path"),
+    include_bytes!("../../../../fuzz/bombs/checkpoint/long_row"),
+    include_bytes!("../../../../fuzz/bombs/checkpoint/by_prefix"),
 ];
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use deltaic_testkit::data_file::data_file;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use proptest::prelude::*;
 
-use crate::condition::Cell;
+use super::condition::Cell;
 
 pub(crate) const TEXTS: [&str; 8] = ["", "a", "ab", "b", "é", "🚋", "x'y", "a%_b"];
 

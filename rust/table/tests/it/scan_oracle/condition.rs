@@ -5,7 +5,7 @@ use std::fmt;
 
 use proptest::prelude::*;
 
-use crate::files::{Row, TEXTS};
+use super::files::{Row, TEXTS};
 
 /// The value of a column in one row.
 #[derive(Clone, Debug, PartialEq)]
