@@ -6,47 +6,20 @@ import json
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import deltaic
 from deltaic.advice.retention import interval_ms
+from tests.api.advised_tables import IDS, codes, do, found, ids, with_files
 from tests.api.aged_files import age
-from tests.api.log_files import write_commit
-
-IDS = pa.schema([("id", pa.int64())])
-
-
-def ids(*values: int) -> pa.Table:
-    return pa.table({"id": values}, schema=IDS)
 
 
 def appended(table: deltaic.Table, count: int) -> deltaic.Table:
     for number in range(count):
         table.append(ids(number, 100), upkeep=False)
     return table
-
-
-def found(table: deltaic.Table, code: str, filters: list[str] | None = None) -> deltaic.Recommendation:
-    [finding] = [finding for finding in table.advise(filters) if finding.code == code]
-    return finding
-
-
-def codes(table: deltaic.Table, filters: list[str] | None = None) -> set[str]:
-    return {finding.code for finding in table.advise(filters)}
-
-
-def do(table: deltaic.Table, action: str) -> None:
-    """Runs an action as a user would paste it."""
-    exec(action, {"deltaic": deltaic, "table": table})  # noqa: S102 - the text under test
-
-
-def with_files(root: Path, files: list[dict[str, Any]]) -> None:
-    """Commits files that do not exist: the advice reads the log only."""
-    defaults = {"modificationTime": 1_700_000_000_000, "dataChange": True, "partitionValues": {}}
-    write_commit(root, 1, *({"add": {**defaults, **file}} for file in files))
 
 
 def test_a_new_table_needs_nothing(root: Path) -> None:

@@ -15,8 +15,8 @@ from deltaic.advice.columns import ColumnClustering, clustering_of
 from deltaic.advice.facts import ColumnStatistics
 from deltaic.advice.partitions import target_size
 from deltaic.advice.retention import interval_ms
+from tests.api.advised_tables import IDS, codes, do, found, ids, with_files
 from tests.api.log_files import actions, commit_file, write_commit
-from tests.api.test_advise import IDS, codes, do, found, ids, with_files
 
 NAMES = {"delta.columnMapping.mode": "name"}
 

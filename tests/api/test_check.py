@@ -12,8 +12,8 @@ import pytest
 import deltaic
 from deltaic.check import Finding, Report
 from deltaic.cli import main
+from tests.api.command_line import run
 from tests.api.log_files import commit_file
-from tests.api.test_cli import run
 
 
 def finding(severity: str, code: str = "SOME_CODE", message: str = "odd") -> Finding:

@@ -1,11 +1,11 @@
-"""The command that makes a shallow clone, run as a user runs it."""
+"""The command that makes a shallow clone: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import deltaic
-from tests.api.test_cli import as_json, lines, run
+from tests.api.command_line import as_json, lines, run
 
 
 def test_clone(numbers: deltaic.Table, root: Path, tmp_path: Path) -> None:

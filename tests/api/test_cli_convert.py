@@ -1,4 +1,4 @@
-"""The command that converts a folder, run as a user runs it."""
+"""The command that converts a folder: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deltaic
-from tests.api.test_cli import as_json, lines, run
+from tests.api.command_line import as_json, lines, run
 
 
 def test_convert(root: Path) -> None:

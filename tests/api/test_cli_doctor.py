@@ -1,4 +1,4 @@
-"""`deltaic doctor`, run as a user runs it."""
+"""`deltaic doctor`: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import deltaic
-from tests.api.test_cli import as_json, lines, run
+from tests.api.command_line import as_json, lines, run
 
 
 def made(root: Path) -> deltaic.Table:

@@ -1,12 +1,12 @@
-"""The commands that restore and repair a table, run as a user runs them."""
+"""The commands that restore and repair a table: what they print, and their exit codes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import deltaic
+from tests.api.command_line import as_json, lines, run
 from tests.api.log_files import of_kind
-from tests.api.test_cli import as_json, lines, run
 
 
 def test_restore(numbers: deltaic.Table, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""`deltaic vacuum`, run as a user runs it."""
+"""`deltaic vacuum`: what it prints, and its exit codes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 import deltaic
 from tests.api.aged_files import age, files_of
+from tests.api.command_line import as_json, lines, run
 from tests.api.log_files import commit_file
-from tests.api.test_cli import as_json, lines, run
 from tests.api.vacuum_tables import clone_of, ids, inventory, made, orphan
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.api.opened_logs import FIRST_CHECKPOINT, opened, paths
 from tests.protocol.handmade_log import (
     CHECKPOINT_COLUMNS,
     Action,
@@ -25,17 +26,8 @@ from tests.protocol.handmade_log import (
     write_actions,
 )
 
-FIRST_CHECKPOINT = f"{0:020}.checkpoint.parquet"
 V2 = protocol(3, 7, ["v2Checkpoint"], ["v2Checkpoint"])
 V2_NAME = f"{0:020}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11"
-
-
-def paths(snapshot: deltaic.Snapshot, predicate: str | None = None) -> list[str]:
-    return sorted(snapshot.files(predicate).to_arrow()["path"].to_pylist())
-
-
-def opened(table: HandmadeTable) -> deltaic.Snapshot:
-    return deltaic.Table(table.root).snapshot()
 
 
 def assert_read_from_commits(table: HandmadeTable, expected: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltaic
+from tests.api.opened_logs import FIRST_CHECKPOINT, opened, paths
 from tests.protocol.handmade_log import (
     CHECKPOINT_COLUMNS,
     Action,
@@ -26,8 +27,6 @@ from tests.protocol.handmade_log import (
     schema,
     write_actions,
 )
-
-from .test_log_regressions import FIRST_CHECKPOINT, opened, paths
 
 TOMBSTONES = 20_000  # far more bytes than are fetched with the footer
 

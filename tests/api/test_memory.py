@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,51 +10,39 @@ import pyarrow.compute as pc
 import pytest
 
 import deltaic
+from tests.damage.counting import cost_of
+from tests.seed import generator
 
 MIB = 1 << 20
 PARTITIONS = 2000
 
-# A stream of 1.5 million rows in batches that each have rows of all partitions; text that does not compress.
-PROGRAM = """
-import json, os, resource, sys
-import numpy as np
-import pyarrow as pa
-import deltaic
+ROWS = 50_000
+BATCHES = 30
+SCHEMA = pa.schema([("p", pa.int32()), ("id", pa.int64()), ("text", pa.binary())])
 
-partitions, batches, rows = 2000, 30, 50_000
-schema = pa.schema([("p", pa.int32()), ("id", pa.int64()), ("text", pa.binary())])
 
-def stream():
-    for batch in range(batches):
-        ids = np.arange(batch * rows, (batch + 1) * rows)
-        noise = pa.py_buffer(os.urandom(rows * 100))
-        text = pa.FixedSizeBinaryArray.from_buffers(pa.binary(100), rows, [None, noise])
-        columns = [(ids % partitions).astype("int32"), ids, text.cast(pa.binary())]
-        yield pa.record_batch(columns, schema=schema)
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-table = deltaic.Table.create(sys.argv[1], schema, partition_by=["p"])
-table.append(pa.record_batch([pa.array([0], pa.int32()), [0], [b""]], schema=schema))
-table.overwrite(schema.empty_table())
-sum(batch.nbytes for batch in stream())
-before = peak()
-table.append(pa.RecordBatchReader.from_batches(schema, stream()), memory=int(sys.argv[2]))
-print(json.dumps(peak() - before))
-"""
+def stream() -> Iterator[pa.RecordBatch]:
+    """Yields batches that each have rows of all partitions, with text that does not compress."""
+    chance = generator("memory")
+    for first in range(0, BATCHES * ROWS, ROWS):
+        ids = pa.array(range(first, first + ROWS), pa.int64())
+        partitions = pa.array([i % PARTITIONS for i in range(first, first + ROWS)], pa.int32())
+        noise = pa.py_buffer(chance.randbytes(ROWS * 100))
+        text = pa.FixedSizeBinaryArray.from_buffers(pa.binary(100), ROWS, [None, noise])
+        yield pa.record_batch([partitions, ids, text.cast(pa.binary())], schema=SCHEMA)
 
 
 def test_memory_does_not_grow_with_the_number_of_partitions(tmp_path: Path) -> None:
     """1.5 million rows of 170 MiB in 2,000 partitions are written in less than half of it."""
-    program = [sys.executable, "-c", PROGRAM, str(tmp_path / "table"), str(64 * MIB)]
-    grown = int(json.loads(subprocess.run(program, check=True, capture_output=True, text=True).stdout))
-    assert grown < 85 * MIB
-    snapshot = deltaic.Table(tmp_path / "table").snapshot()
+    table = deltaic.Table.create(tmp_path, SCHEMA, partition_by=["p"])
+    rows_of_stream = pa.RecordBatchReader.from_batches(SCHEMA, stream())
+    cost = cost_of(lambda: table.append(rows_of_stream, memory=64 * MIB))
+    assert cost.peak < 85 * MIB
+    snapshot = table.snapshot()
     assert snapshot.num_files == PARTITIONS
     rows = snapshot.scan(columns=["p", "id"]).to_arrow()
-    assert rows.num_rows == 1_500_000
-    assert pc.count_distinct(rows["id"]).as_py() == 1_500_000
+    assert rows.num_rows == BATCHES * ROWS
+    assert pc.count_distinct(rows["id"]).as_py() == rows.num_rows
     assert [i % PARTITIONS for i in rows["id"].to_pylist()] == rows["p"].to_pylist()
 
 

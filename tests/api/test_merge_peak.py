@@ -15,8 +15,8 @@ import deltaic
 from tests.damage.counting import cost_of
 
 MIB = 1 << 20
-BUDGET = 32 * MIB
-ROWS = 1_000_000
+BUDGET = 16 * MIB
+ROWS = 500_000
 SCHEMA = pa.schema([("id", pa.int64()), ("value", pa.float64()), ("text", pa.string())])
 
 
@@ -31,7 +31,7 @@ def stream(first: int, text: str) -> Iterator[pa.RecordBatch]:
 
 @pytest.mark.parametrize("vectors", ["true", "false"])
 def test_memory_does_not_grow_with_the_source(root: Path, vectors: str) -> None:
-    """A million rows, of 120 MiB with their index, are merged into a million rows."""
+    """Half a million rows, of 60 MiB with their index, are merged into half a million rows."""
     table = deltaic.Table.create(root, SCHEMA, properties={"delta.enableDeletionVectors": vectors})
     table.append(pa.RecordBatchReader.from_batches(SCHEMA, stream(0, "old")))
     merge = table.merge(

@@ -36,7 +36,7 @@ def points(chance: random.Random) -> pa.Table:
 
 def made(root: Path, *, files: int = 4, **properties: str) -> deltaic.Table:
     table = deltaic.Table.create(root, SCHEMA, properties=properties)
-    rows = points(generator("points", 0))
+    rows = points(generator("points of a Z-order", 0))
     for part in range(files):
         length = rows.num_rows // files
         table.append(rows.slice(part * length, length))
@@ -99,7 +99,7 @@ def test_little_memory(root: Path) -> None:
 
 def test_each_partition_is_sorted(root: Path) -> None:
     table = deltaic.Table.create(root, SCHEMA, partition_by=["y"])
-    rows = points(generator("points", 1))
+    rows = points(generator("points of a Z-order", 1))
     rows = rows.set_column(1, "y", pa.array([n % 2 for n in range(rows.num_rows)], pa.int64()))
     for part in range(2):
         table.append(rows.slice(part * 2048, 2048))

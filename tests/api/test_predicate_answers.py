@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deltaic
@@ -253,7 +253,7 @@ def answers(snapshot: deltaic.Snapshot, predicate: str | Expression) -> list[int
     return sorted(snapshot.scan(["id"], predicate).to_arrow()["id"].to_pylist())
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=300)
 @given(condition=st.recursive(leaves(), branches, max_leaves=5))
 def test_a_scan_answers_like_plain_evaluation(snapshot: deltaic.Snapshot, condition: Condition) -> None:
     expected = [row["id"] for row in ROWS if condition.holds(row) is True]

@@ -16,6 +16,8 @@ import deltaic
 
 ROWS = pa.table({"id": list(range(1_000))})
 Heard = list[tuple[str, int, int]]
+HANGS_AFTER = 300
+"""Seconds after which a test fails that waits."""
 
 
 def filled(root: Path, *, vectors: bool = False, files: int = 4) -> deltaic.Table:
@@ -31,11 +33,11 @@ def until(heard: Heard) -> pa.RecordBatchReader:
     """A stream of batches of 10 rows that ends one batch after progress was heard."""
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for _ in range(5_000):
+        for _ in range(HANGS_AFTER * 20):
             yield pa.record_batch({"id": list(range(10))})
             if heard:
                 break
-            time.sleep(0.01)
+            time.sleep(0.05)
         yield pa.record_batch({"id": list(range(10))})
 
     return pa.RecordBatchReader.from_batches(ROWS.schema, batches())
@@ -101,6 +103,7 @@ def test_deletion_vectors_need_no_rows_but_those_of_an_update(tmp_path: Path) ->
 
 
 def test_each_verb_of_a_transaction_reports_its_progress(tmp_path: Path) -> None:
+    """A verb that takes long also reports before its end."""
     table, heard = filled(tmp_path, vectors=True), []
 
     def told(*now: Any) -> None:
@@ -108,16 +111,16 @@ def test_each_verb_of_a_transaction_reports_its_progress(tmp_path: Path) -> None
 
     with table.transaction(progress=told) as tx:
         tx.append(ROWS)
+        assert heard[-1] == ("rows", 1_000, 0)
+        heard.clear()
         tx.delete("id < 100")
-    assert heard == [("rows", 1_000, 0), ("files", 4, 4)]
-    heard.clear()
+    assert heard[-1] == ("files", 4, 4)
     with table.transaction(progress=told) as tx:
         merge = tx.merge(pa.table({"id": [500, 5_000]}), on="target.id = source.id")
         merge.when_not_matched_insert_all().execute()
     assert heard[-1] == ("rows", 1, 1)
-    heard.clear()
     table.run_transaction(lambda tx: tx.overwrite(ROWS, "id >= 0"), progress=told)
-    assert heard == [("rows", 1_000, 0)]
+    assert heard[-1] == ("rows", 1_000, 0)
 
 
 def test_an_exception_ends_the_verb_and_leaves_no_files(tmp_path: Path) -> None:
@@ -128,15 +131,15 @@ def test_an_exception_ends_the_verb_and_leaves_no_files(tmp_path: Path) -> None:
         raise LookupError("enough")
 
     def endless() -> Iterator[pa.RecordBatch]:
-        for _ in range(5_000):
+        for _ in range(HANGS_AFTER * 20):
             yield pa.record_batch({"id": list(range(10))})
-            time.sleep(0.01)
+            time.sleep(0.05)
 
     with pytest.raises(LookupError, match="enough"):
         table.append(pa.RecordBatchReader.from_batches(ROWS.schema, endless()), progress=broken)
     assert len(heard) == 1
     assert table.snapshot().version == 0
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANGS_AFTER
     while list(tmp_path.glob("*.parquet")) and time.monotonic() < deadline:
         time.sleep(0.05)  # the files are deleted after the call
     assert not list(tmp_path.glob("*.parquet"))
@@ -153,11 +156,14 @@ def test_true_shows_a_line_that_goes_away(tmp_path: Path, monkeypatch: pytest.Mo
     table = filled(tmp_path)
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
     table.delete("id < 100", progress=True)
-    assert screen.getvalue().startswith("\rwriting rows: 900 of 900 [########################]")
-    assert screen.getvalue().endswith(" \r")
+    # Other lines come before it if the verb takes long.
+    *_, last, erased, end = screen.getvalue().split("\r")
+    assert last.rstrip() == "writing rows: 900 of 900 [########################]"
+    assert (erased.strip(), end) == ("", "")
+    assert len(erased) >= len(last.rstrip())
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
     table.append(ROWS, progress=True)
-    assert screen.getvalue().startswith("\rwriting rows: 1,000\r")
+    assert screen.getvalue().split("\r")[-3].rstrip() == "writing rows: 1,000"
     monkeypatch.setattr(sys, "stderr", no_terminal := io.StringIO())
     table.append(ROWS, progress=True)
     table.append(ROWS, progress=False)

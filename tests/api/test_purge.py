@@ -13,6 +13,7 @@ import pytest
 import deltaic
 from deltaic.commit import from_rust
 from deltaic.commit_options import to_options
+from tests.api.command_line import as_json, lines
 from tests.api.live_rows import all_rows, files_of
 from tests.api.log_files import actions, of_kind
 
@@ -204,8 +205,6 @@ def test_a_damaged_file_leaves_the_table_as_it_was(root: Path) -> None:
 
 
 def test_the_command(root: Path) -> None:
-    from tests.api.test_cli import as_json, lines
-
     table = made(root, **VECTORS)
     assert lines("purge", root) == [
         f"Nothing to do: no file of version {FILES} has deleted rows or dropped columns."

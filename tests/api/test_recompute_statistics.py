@@ -13,6 +13,7 @@ import pytest
 import deltaic
 from deltaic.commit import from_rust
 from deltaic.commit_options import to_options
+from tests.api.command_line import as_json, lines
 from tests.api.live_rows import all_rows
 from tests.api.log_files import actions, commit_file, of_kind, write_commit
 
@@ -355,8 +356,6 @@ def test_progress_and_commit_info(root: Path) -> None:
 
 
 def test_the_command(root: Path) -> None:
-    from tests.api.test_cli import as_json, lines
-
     made(root, **NONE)
     assert lines("recompute-statistics", root) == [
         f"Nothing to do: the statistics of version {FILES} are those of its files."

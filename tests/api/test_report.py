@@ -13,8 +13,8 @@ import pytest
 import deltaic
 from deltaic.html_report.charts import Bar, column_chart, line_chart, row_chart
 from deltaic.html_report.contents import changed_rows
+from tests.api.command_line import as_json, lines, run
 from tests.api.log_files import write_commit
-from tests.api.test_cli import as_json, lines, run
 
 HOSTILE = "<script>alert('1')</script>\"&"
 VOID = {"meta", "br"}

@@ -12,7 +12,7 @@ import pytest
 import deltaic
 from deltaic.alter import AddColumn, SetDescription
 from tests.api.log_files import of_kind
-from tests.api.test_overwrite import FEED, SCHEMA, TRACKING, VECTORS, ids, made, rows
+from tests.api.rows_in_parts import FEED, SCHEMA, TRACKING, VECTORS, ids, made, rows
 
 
 def stream(new: pa.Table, *meanwhile: Callable[[], object]) -> pa.RecordBatchReader:

@@ -154,7 +154,7 @@ def test_a_batch_may_be_larger_than_what_may_wait(tmp_path: Path, place: str) ->
     scan = table.snapshot().scan(predicate="a >= 0", batch_size=rows)
     reader = Thread(target=lambda: counts.extend(batch.num_rows for batch in scan), daemon=True)
     reader.start()
-    reader.join(120)
+    reader.join(300)  # only a hang takes so long
     assert sum(counts) == rows
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import deltaic
@@ -46,7 +46,7 @@ OTHERS: dict[str, list[Any]] = {
     "p": [0, 2**40],
     "flag": [],
 }
-PROPERTY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PROPERTY = settings(max_examples=120)
 
 
 @pytest.fixture(scope="module")

@@ -116,7 +116,10 @@ class History:
 
     def old(self) -> None:
         """A file has an older time than its commit, as after a restore of a backup."""
-        chosen = self.chance.choice(sorted(files_of(self.root)) or [""])
+        files = files_of(self.root)
+        # In the order of the log: deltaic's names of files are random, those of a crash are not.
+        named = [path for path in named_by(self.root) if path in files]
+        chosen = self.chance.choice([*named, *sorted(files - set(named))] or [""])
         if chosen:
             os.utime(self.root / chosen, (1_000_000_000, 1_000_000_000))
 
@@ -249,6 +252,17 @@ def tombstones_of(root: Path) -> dict[tuple[str, str], dict[str, Any]]:
             if "add" in action:
                 gone.pop(key_of(action["add"]), None)
     return gone
+
+
+def named_by(root: Path) -> list[str]:
+    """Returns the paths that the log names, each once, in its order."""
+    bodies = [body for _, actions in commits(root) for action in actions for body in action.values()]
+    paths = [path for body in bodies if "path" in body for path in sorted(paths_of(body), key=is_vector)]
+    return list(dict.fromkeys(paths))
+
+
+def is_vector(path: str) -> bool:
+    return path.endswith(".bin")
 
 
 def paths_of(action: dict[str, Any]) -> set[str]:

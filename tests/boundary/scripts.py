@@ -1,23 +1,23 @@
 """Scripts that run in their own process, since they are killed, forked or interrupted.
 
-Each starts with the same lines, ends with ``sound()``, and is killed after `SECONDS`: only a guard against
-hangs.
+Each starts with the same lines and ends with ``sound()``. Only one that hangs takes `SECONDS`, and is killed.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 import time
 from collections.abc import Callable
 
-SECONDS = 60
+SECONDS = 300
 
 PRELUDE = '''
 import os, signal, sys, threading, time, warnings
 signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.alarm(50)
+signal.alarm(290)
 warnings.simplefilter("ignore")
 import pyarrow as pa
 import deltaic
@@ -54,7 +54,7 @@ def forked(work):
     child = os.fork()
     if child == 0:
         try:
-            signal.alarm(20)
+            signal.alarm(280)
             text = str(work())
         except BaseException as error:
             text = f"{type(error).__name__}: {error}"
@@ -78,10 +78,11 @@ def run(script: str, *arguments: str, code: int = 0) -> list[str]:
     return finish(start(script, *arguments), code)
 
 
-def start(script: str, *arguments: str) -> subprocess.Popen[str]:
+def start(script: str, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
     """Starts a script, with pipes to its stdin and stdout."""
     return subprocess.Popen(
         [sys.executable, "-c", PRELUDE + textwrap.dedent(script), *arguments],
+        env={**os.environ, **(environment or {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

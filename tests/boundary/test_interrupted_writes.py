@@ -1,4 +1,7 @@
-"""Ctrl-C in a verb that writes files, before its commit: the table is unchanged and the files are deleted."""
+"""Ctrl-C in a verb that writes files, before its commit: the table is unchanged and the files are deleted.
+
+The verb waits at a step until the Ctrl-C was handled.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 import deltaic
+from tests.conflicts.preload import STEPS, compiled
 from tests.stores.store import strict_s3
 from tests.stores.strict_store import Fault, StrictStore
 
@@ -35,33 +39,45 @@ TOGETHER = """
 """
 
 
+@pytest.fixture(scope="module")
+def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that stalls a process at a step."""
+    return compiled(STEPS, tmp_path_factory.mktemp("steps"))
+
+
 @pytest.mark.parametrize("verb", VERBS)
-def test_on_a_disk(tmp_path: Path, verb: str) -> None:
+def test_on_a_disk(tmp_path: Path, preloaded: Path, verb: str) -> None:
     """Files that are finished, and one that is being written."""
-    root, count = tmp_path / "table", 2_000_000
-    rows = pa.table({"id": pa.array(range(count)), "n": pc.random(count)})
-    # Many small files, which are slow to compress.
-    properties = {"delta.targetFileSize": "1mb", "delta.parquet.compression.codec": "gzip"}
-    deltaic.Table.create(root, rows.schema, properties=properties).append(rows)
+    root, count = tmp_path / "table", 500_000
+    rows = pa.table({"id": pa.array(range(count)), "n": pc.random(count, initializer=1)})
+    deltaic.Table.create(root, rows.schema, properties={"delta.targetFileSize": "1mb"}).append(rows)
     before = sorted(root.rglob("*"))
+    stalls, go = tmp_path / "stalls", tmp_path / "go"
     process = start(
         f"""
         table = deltaic.Table(sys.argv[1])
-        before = set(os.listdir(sys.argv[1]))
         {TOGETHER}
-        def has_written():
-            new = set(os.listdir(sys.argv[1])) - before
-            return len([name for name in new if name.endswith(".parquet")]) > 1
-        press_when(has_written)
         attempt(lambda: {VERBS[verb]})
         sys.stdin.readline()
         say(str(table.delete("id < 10").metrics["numDeletedRows"]))
         sound()
         """,
         str(root),
+        environment={
+            "LD_PRELOAD": str(preloaded),
+            "STALL_AT": "data file synced",
+            # The second file, and no later one.
+            "STALL_EVERY": "2",
+            "STALL_FILE": str(stalls),
+            "STALL_UNTIL": str(go),
+        },
     )
     assert process.stdout is not None
+    until(stalls.exists, process)
+    assert len(sorted(root.rglob("*"))) > len(before) + 1
+    process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "interrupted\n"
+    go.write_text("go")
     until(lambda: sorted(root.rglob("*")) == before, process)
     print(file=process.stdin, flush=True)
     assert finish(process) == ["10", "sound"]

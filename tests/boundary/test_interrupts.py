@@ -18,7 +18,7 @@ import deltaic
 from tests.stores.store import strict_s3
 from tests.stores.strict_store import Fault, StrictStore
 
-from .scripts import finish, run, start, until
+from .scripts import SECONDS, finish, run, start, until
 
 SCHEMA = pa.schema([("id", pa.int64())])
 FOREVER = float("inf")
@@ -45,10 +45,10 @@ def test_a_store_that_never_answers(verb: str) -> None:
         store = strict_s3(server.getsockname()[1])
         script = OPTIONS + f"attempt(lambda: {SILENT[verb]})\nsys.stdin.readline()\nsound()"
         process = start(script, "s3://tables/t", repr(store.options))
-        server.settimeout(30)
+        server.settimeout(SECONDS)
         connection, _ = server.accept()
         with connection:
-            connection.settimeout(30)
+            connection.settimeout(SECONDS)
             assert connection.recv(1)
             process.send_signal(signal.SIGINT)
             with contextlib.suppress(ConnectionResetError):
@@ -111,11 +111,15 @@ def test_a_store_that_falls_silent(strict: StrictStore, verb: str) -> None:
 def test_work_that_never_pauses() -> None:
     said = run(
         """
-        press_when(is_working)
-        attempt(lambda: _rust.provoke("work"))
+        began = []
+        def work():
+            began.append(time.process_time())
+            _rust.provoke("work")
+        press_when(lambda: began and time.process_time() > began[0] + 0.5)
+        attempt(work)
         _rust.provoke("rest")
         sound()
-        """.replace("is_working", "lambda: time.process_time() > 1.5")
+        """
     )
     assert said == ["interrupted", "sound"]
 
@@ -130,21 +134,29 @@ LONG = {
     "tasks": "[snapshot.scan().tasks() for _ in range(1000)]",
     "counting": "snapshot.scan(predicate='id > 100').count()",
     "rows": "snapshot.scan().to_arrow()",
-    "writing": "table.append(pa.table({'id': pa.array(range(5_000_000)), }))",
+    "writing": "written.append(pa.table({'id': pa.array(range(5_000_000)), }))",
 }
 
 
 @pytest.mark.parametrize("verb", LONG)
-def test_long_work_on_the_processor(large: Path, verb: str) -> None:
-    """Its background work stops: the process becomes idle."""
+def test_long_work_on_the_processor(large: Path, tmp_path: Path, verb: str) -> None:
+    """Its background work stops: the process becomes idle.
+
+    The work is repeated until the Ctrl-C, which another thread sends during a call.
+    """
+    deltaic.Table.create(tmp_path / "written", SCHEMA)
     work = LONG[verb]
     opens = "snapshot = table.snapshot()" if "snapshot." in work else ""
     said = run(
         f"""
         table = deltaic.Table(sys.argv[1])
         {opens}
+        written = deltaic.Table(sys.argv[3])
+        def repeat():
+            while True:
+                {work}
         press_when(is_inside)
-        attempt(lambda: {work})
+        attempt(repeat)
         rests = 0
         while rests < 3:
             before = time.process_time()
@@ -155,6 +167,7 @@ def test_long_work_on_the_processor(large: Path, verb: str) -> None:
         """,
         str(large),
         str(small(large)),
+        str(tmp_path / "written"),
     )
     assert said == ["interrupted", "1", "sound"]
 
@@ -168,8 +181,8 @@ def small(large: Path) -> Path:
 
 
 SOURCES = {
-    "that sleeps": "time.sleep(60)",
-    "that waits": "threading.Event().wait(60)",
+    "that sleeps": "time.sleep(600)",
+    "that waits": "threading.Event().wait(600)",
     "that computes": "while True: pass",
     "that reads a table": "waiting()",
 }

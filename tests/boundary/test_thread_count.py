@@ -17,7 +17,8 @@ from tests.protocol.handmade_log import HandmadeTable, ids, metadata, protocol
 
 SIDECARS = 100
 
-# Each local request uses a thread: 16 for a checkpoint's files, 12 for commits, some for single files.
+# Each local request uses a thread: 16 for a checkpoint's files, 12 for commits, some for single files. The
+# runtime starts at most so many besides its workers, one a processor, or as many as there are processors.
 ON_DISK = 32
 
 PROGRAM = """
@@ -93,4 +94,4 @@ def test_a_process_has_few_threads(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     counts = json.loads(ran.stdout)
     workers = len(os.sched_getaffinity(0))
-    assert max(counts.values()) <= workers + ON_DISK, counts
+    assert max(counts.values()) <= workers + max(workers, ON_DISK), counts

@@ -1,16 +1,14 @@
-"""A writer in a separate process: appends one row per commit and reports each.
+"""A writer in a fork: appends one row per commit and reports each.
 
-`python appender.py TABLE WRITER COMMITS [OPTIONS] [has_next]` prints ``ready``, waits for a line, then prints
-``<version> <number> <winners> <seconds>`` after each append: the number of versions that other writers
-committed during it, and its duration. With -1 commits it continues until it is killed. The options are those
-of the table's store, as JSON. With `has_next` it prints ``raised <class>`` after a conflict or a
-`CommitUnknown`, and continues.
+It prints ``ready``, waits for a line, then prints ``<version> <number> <winners> <seconds>`` after each
+append: the number of versions that other writers committed during it, and its duration. With -1 commits it
+continues until it is killed. The options are those of the table's store. With `has_next` it prints
+``raised <class>`` after a conflict or a `CommitUnknown`, and continues.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 import time
 
@@ -21,8 +19,10 @@ import deltaic
 SCHEMA = pa.schema([pa.field("writer", pa.int32()), pa.field("number", pa.int32())])
 
 
-def main(uri: str, writer: int, commits: int, options: dict[str, str], *, has_next: bool) -> None:
-    table = deltaic.Table(uri, storage_options=options)
+def main(
+    uri: str, writer: int, commits: int, options: dict[str, str] | None = None, has_next: bool = False
+) -> None:
+    table = deltaic.Table(uri, storage_options=options or {})
     print("ready", flush=True)
     sys.stdin.readline()
     numbers = itertools.count() if commits < 0 else range(commits)
@@ -38,8 +38,3 @@ def main(uri: str, writer: int, commits: int, options: dict[str, str], *, has_ne
             continue
         seconds = time.perf_counter() - begun
         print(commit.version, number, len(commit.conflicts_resolved), seconds, flush=True)
-
-
-if __name__ == "__main__":
-    [uri, writer, commits, *more] = sys.argv[1:]
-    main(uri, int(writer), int(commits), json.loads((more or ["{}"])[0]), has_next="has_next" in more)

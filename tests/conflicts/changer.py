@@ -1,14 +1,7 @@
-"""Runs verbs in forks, each of which may be killed at a step.
-
-Reads lines of JSON, ``{"root", "verb", "kill_step"}``, runs the verb in a fork and prints the fork's exit
-code, negative for a signal. The process itself accesses no table.
-"""
+"""Runs a verb in a fork, which may be killed at a step."""
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -58,17 +51,5 @@ VERBS: dict[str, Callable[[deltaic.Table], object]] = {
 no row."""
 
 
-def main() -> None:
-    for line in sys.stdin:
-        asked = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            os.environ["KILL_STEP"] = str(asked["kill_step"])
-            VERBS[asked["verb"]](deltaic.Table(asked["root"]))
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def main(root: str, verb: str) -> None:
+    VERBS[verb](deltaic.Table(root))

@@ -1,26 +1,27 @@
-"""A cleaner in a separate process: checkpoints a table and cleans up its log until its standard input closes.
+"""A cleaner in a fork: checkpoints a table and cleans up its log until its standard input closes.
 
-`python cleaner.py TABLE` finally prints the number of deleted files.
+It appends a byte to a file after each round. After the input has closed it makes a last round and prints the
+number of deleted files.
 """
 
 from __future__ import annotations
 
 import select
 import sys
+from pathlib import Path
 
 import deltaic
 
-PAUSE = 0.05
+PAUSE = 0.01
 
 
-def main(uri: str) -> None:
+def main(uri: str, rounds: str) -> None:
     table = deltaic.Table(uri)
-    deleted = 0
-    while not select.select([sys.stdin], [], [], PAUSE)[0]:
-        table.checkpoint()
-        deleted += len(table.clean_up().files)
+    deleted, is_last = 0, False
+    with Path(rounds).open("ab", buffering=0) as made:
+        while not is_last:
+            is_last = bool(select.select([sys.stdin], [], [], PAUSE)[0])
+            table.checkpoint()
+            deleted += len(table.clean_up().files)
+            made.write(b".")
     print(deleted, flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -1,13 +1,14 @@
-/* Preloaded before the C library: names the steps of an append, and kills the process at one of them or stalls it.
-   STEP_FILE gets the last step that was done; KILL_AT and KILL_NUMBER say after which step, and which time that comes;
-   KILL_STEP is the number of a step among all steps.
-   STALL_AT, STALL_EVERY and STALL_SECONDS say before which step, every how many times, and for how long; STALL_FILE gets
-   a byte for each stall. CLOCK_AHEAD is added to the seconds of the wall clock, STORE_AHEAD to the time of files that are
-   written to learn the store's time.
-   Compiled and used by test_kill.py and test_stalls.py. */
+/* Preloaded before the C library: names the steps of a verb, and kills the process at one of them or stalls it.
+   STEP_FILE gets the last step that was done, and STEPS_FILE a line for each step; KILL_AT and KILL_NUMBER specify after
+   which step the process is killed, and which time that comes.
+   STALL_AT and STALL_EVERY specify before which step it waits, and every how many times: until the file STALL_UNTIL has
+   contents, or STALL_GROWTH bytes more than before, and at least for STALL_SECONDS. STALL_FILE gets a byte for each stall.
+   CLOCK_AHEAD is added to the seconds of the wall clock, STORE_AHEAD to the time of files that are written to learn the
+   store's time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -56,32 +57,58 @@ static const char *kind_of_open(int file, char *path, size_t size) {
     return kind(path);
 }
 
-/* Whether this is where the process ends. Each step has its own count. */
+/* Held from the count of a step until the process is killed, so that STEP_FILE names the step of the kill. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int opened_from(const char *variable, int flags) {
+    const char *name = getenv(variable);
+    return name ? NEXT(open64)(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600) : -1;
+}
+
+/* Whether the process ends after this step, which is counted. */
 static int is_last(const char *done, const char *what) {
-    static atomic_int reached, steps;
+    static int number, record = -1;
     char step[64];
-    const char *of_all = getenv("KILL_STEP");
-    if (of_all)
-        return atomic_fetch_add(&steps, 1) + 1 == atoi(of_all);
-    snprintf(step, sizeof step, "%s %s", what, done);
-    const char *wanted = getenv("KILL_AT"), *number = getenv("KILL_NUMBER");
-    return wanted && strcmp(wanted, step) == 0 && atomic_fetch_add(&reached, 1) + 1 == (number ? atoi(number) : 1);
+    int length = snprintf(step, sizeof step, "%s %s\n", what, done);
+    if (record < 0)
+        record = opened_from("STEPS_FILE", O_APPEND);
+    if (record >= 0 && NEXT(write)(record, step, length) != length)
+        abort();
+    step[length - 1] = 0;
+    const char *wanted = getenv("KILL_AT"), *times = getenv("KILL_NUMBER");
+    return wanted && strcmp(wanted, step) == 0 && ++number == (times ? atoi(times) : 1);
+}
+
+static void note(const char *done, const char *what) {
+    static int file = -1;
+    char step[64];
+    if (file < 0)
+        file = opened_from("STEP_FILE", 0);
+    int length = snprintf(step, sizeof step, "%s %s", what, done);
+    memset(step + length, ' ', sizeof step - length);
+    if (file >= 0 && pwrite(file, step, sizeof step, 0) != sizeof step)
+        abort();
 }
 
 static void reached(const char *done, const char *what) {
-    static atomic_int file = -1;
-    const char *name = getenv("STEP_FILE");
-    if (!what || !name)
+    if (!what)
         return;
-    if (file < 0)
-        file = NEXT(open64)(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    char step[64];
-    int length = snprintf(step, sizeof step, "%s %s", what, done);
-    memset(step + length, ' ', sizeof step - length);
-    if (pwrite(file, step, sizeof step, 0) != sizeof step)
-        abort();
+    pthread_mutex_lock(&lock);
+    note(done, what);
     if (is_last(done, what))
         kill(getpid(), SIGKILL);
+    pthread_mutex_unlock(&lock);
+}
+
+static void pause_for(double seconds) {
+    struct timespec left = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
+    while (nanosleep(&left, &left)) {
+    }
+}
+
+static off_t size_of(const char *path) {
+    struct stat state;
+    return path && stat(path, &state) == 0 ? state.st_size : 0;
 }
 
 /* Waits before a step. Some steps are done several times an append. */
@@ -89,21 +116,27 @@ static void begins(const char *doing, const char *what) {
     static atomic_int count;
     char step[64];
     const char *wanted = getenv("STALL_AT"), *every = getenv("STALL_EVERY"), *seconds = getenv("STALL_SECONDS");
-    if (!what || !wanted || !every || !seconds)
+    const char *until = getenv("STALL_UNTIL"), *growth = getenv("STALL_GROWTH");
+    if (!what || !wanted)
         return;
     snprintf(step, sizeof step, "%s %s", what, doing);
-    if (strcmp(wanted, step) != 0 || atomic_fetch_add(&count, 1) % atoi(every) != atoi(every) - 1)
+    int times = every ? atoi(every) : 1;
+    if (strcmp(wanted, step) != 0 || atomic_fetch_add(&count, 1) % times != times - 1)
         return;
-    const char *record = getenv("STALL_FILE");
-    int file = record ? NEXT(open64)(record, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+    off_t awaited = growth ? size_of(until) + atoi(growth) : 1;
+    int file = opened_from("STALL_FILE", O_APPEND);
     if (file >= 0) {
         if (NEXT(write)(file, ".", 1) != 1)
             abort();
         close(file);
     }
-    double wait = atof(seconds);
-    struct timespec left = {(time_t)wait, (long)((wait - (time_t)wait) * 1e9)};
-    while (nanosleep(&left, &left)) {
+    if (seconds)
+        pause_for(atof(seconds));
+    /* Only a hang takes 300 seconds. */
+    for (int tries = 0; until && size_of(until) < awaited; tries++) {
+        if (tries == 300000)
+            abort();
+        pause_for(0.001);
     }
 }
 
@@ -148,11 +181,15 @@ int open64(const char *path, int flags, ...) {
 ssize_t write(int file, const void *bytes, size_t length) {
     char path[4096];
     const char *what = kind_of_open(file, path, sizeof path);
-    if (what && is_last("half written", what)) {
-        if (NEXT(write)(file, bytes, length / 2) < 0)
-            abort();
-        reached("half written", what);
-        kill(getpid(), SIGKILL);
+    if (what) {
+        pthread_mutex_lock(&lock);
+        if (is_last("half written", what)) {
+            if (NEXT(write)(file, bytes, length / 2) < 0)
+                abort();
+            note("half written", what);
+            kill(getpid(), SIGKILL);
+        }
+        pthread_mutex_unlock(&lock);
     }
     begins("written", what);
     ssize_t written = NEXT(write)(file, bytes, length);

@@ -1,8 +1,7 @@
-"""A process that changes rows of one table, optimizes it, and prints each of its commits.
+"""A fork that changes rows of one table, optimizes it, and prints each of its commits.
 
-`row_changer TABLE WRITER COMMITS` prints ``ready``, waits for a line, then prints a line of JSON after each
-verb: ``{"verb", "version", "conflicts"}``, or ``{"verb", "raised"}`` after a conflict. `version` is null if
-no row matched.
+It prints ``ready``, waits for a line, then prints a line of JSON after each verb: ``{"verb", "version",
+"conflicts"}``, or ``{"verb", "raised"}`` after a conflict. `version` is null if no row matched.
 """
 
 from __future__ import annotations
@@ -78,7 +77,3 @@ def main(uri: str, writer: int, commits: int) -> None:
             report["version"] = None if commit.skipped else commit.version
             report["conflicts"] = len(commit.conflicts_resolved)
         print(json.dumps(report), flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

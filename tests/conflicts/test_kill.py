@@ -1,10 +1,9 @@
-"""A writer is killed at each step of an append, and at random times: acknowledged commits are not lost."""
+"""Writers are killed at each step of an append, alone and in a row: acknowledged commits are not lost."""
 
 from __future__ import annotations
 
 import json
 import signal
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -15,12 +14,9 @@ import deltaic
 from tests.seed import generator
 
 from .appender import SCHEMA
-from .preload import compiled
 from .writers import Writer, asked_for, commits_on_disk, on_disk, rows_of_commit
 
-KILLS = asked_for("RACE_KILLS", 50)
-WARM_UP = 5
-SOURCE = Path(__file__).with_name("killed_at_step.c")
+KILLS = asked_for("RACE_KILLS", 25)
 
 # After each step of an append: the contents of the staged commit, and whether the version is committed.
 STEPS: dict[str, tuple[str, bool]] = {
@@ -43,12 +39,8 @@ STEPS: dict[str, tuple[str, bool]] = {
     "checksum named": ("nothing", True),
     "checksum removed": ("nothing", True),
 }
-
-
-@pytest.fixture(scope="module")
-def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that records each step, and kills the process at one of them."""
-    return compiled(SOURCE, tmp_path_factory.mktemp("steps"))
+# In every tenth append.
+CHECKPOINT_STEPS = ["checkpoint created", "checkpoint half written", "checkpoint named"]
 
 
 def staged(root: Path) -> str:
@@ -71,17 +63,12 @@ def test_a_writer_that_is_killed_after_a_step(tmp_path: Path, preloaded: Path, s
     deltaic.Table.create(root, SCHEMA)
     # The process ends in its second append; each syncs the log folder for its commit and for its checksum.
     number = 3 if step == "log folder synced" else 2
-    environment = {
-        "LD_PRELOAD": str(preloaded),
-        "STEP_FILE": str(last),
-        "KILL_AT": step,
-        "KILL_NUMBER": str(number),
-    }
-    writer = Writer(root, 0, 3, environment=environment)
+    environment = {"STEP_FILE": str(last), "KILL_AT": step, "KILL_NUMBER": str(number)}
+    writer = Writer(root, 0, 3, environment=environment, library=preloaded)
     writer.wait_until_ready()
     writer.go()
     told = writer.acknowledged()
-    assert writer.process.returncode == -signal.SIGKILL
+    assert writer.returncode == -signal.SIGKILL
     assert last.read_text().strip() == step
     assert told == {1: (0, 0)}
 
@@ -102,35 +89,26 @@ def numbers(table: deltaic.Table) -> list[int]:
     return sorted(table.snapshot().scan().to_arrow()["number"].to_pylist())
 
 
-def seconds_of_an_append(root: Path) -> float:
-    table = deltaic.Table(root)
-    start = time.perf_counter()
-    for number in range(WARM_UP):
-        table.append(pa.table({"writer": [-1], "number": [number]}, SCHEMA))
-    return (time.perf_counter() - start) / WARM_UP
-
-
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, preloaded: Path) -> None:
-    root, last = tmp_path / "t", tmp_path / "step"
-    environment = {"LD_PRELOAD": str(preloaded), "STEP_FILE": str(last)}
+    """Writers are killed one after the other, each at a step of one of its first appends."""
+    root = tmp_path / "t"
     ended_after: Counter[str] = Counter()
     deltaic.Table.create(root, SCHEMA)
-    append = seconds_of_an_append(root)
     acknowledged: dict[int, tuple[int, int]] = {}
     unacknowledged = 0
-    moments = generator("killed writers")
+    chance = generator("killed writers")
     for number in range(KILLS):
-        last.unlink(missing_ok=True)
-        writer = Writer(root, number, -1, environment=environment)
+        if number % 5 == 4:
+            step, times = chance.choice(CHECKPOINT_STEPS), 1
+        else:
+            step, times = chance.choice(list(STEPS)), chance.randint(1, 4)
+        environment = {"KILL_AT": step, "KILL_NUMBER": str(times)}
+        writer = Writer(root, number, -1, environment=environment, library=preloaded)
         writer.wait_until_ready()
         writer.go()
-        # Every second writer is killed around its first append, which is slower; the others later.
-        behind = 0 if number % 2 else moments.randrange(1, 4)
-        while not last.exists():
-            time.sleep(0.001)
-        told = writer.killed_behind(behind, moments.uniform(0, 2 * append))
-        assert len(told) >= behind
-        ended_after[last.read_text().strip()] += 1
+        told = writer.acknowledged()
+        assert writer.returncode == -signal.SIGKILL
+        ended_after[step] += 1
         assert not set(told) & set(acknowledged)
         acknowledged |= told
 
@@ -138,11 +116,7 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path, prel
         snapshot = deltaic.Table(root).snapshot()
         assert snapshot.version == versions[-1]
         assert versions == list(range(versions[-1] + 1))
-        rows = Counter(
-            (row["writer"], row["number"])
-            for row in snapshot.scan().to_arrow().to_pylist()
-            if row["writer"] >= 0
-        )
+        rows = Counter((row["writer"], row["number"]) for row in snapshot.scan().to_arrow().to_pylist())
         assert set(rows.values()) <= {1}
         assert set(acknowledged.values()) <= set(rows)
         # Unacknowledged commits may exist: at most one per killed writer.

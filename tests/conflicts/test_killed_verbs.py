@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
+import itertools
+import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +18,13 @@ import deltaic
 from tests.seed import generator
 
 from .changer import CHANGES, NEW, SCHEMA, VERBS
-from .preload import compiled
+from .forks import Fork
 from .writers import asked_for, commits_on_disk
 
 Row = tuple[Any, ...]
 
-# Of so many steps, one is tried; `make races` tries all.
-STRIDE = asked_for("RACE_KILL_STRIDE", 4)
-SOURCE = Path(__file__).with_name("killed_at_step.c")
+# Of so many steps of a phase, one is tried, and at least one; `make races` tries all.
+STRIDE = asked_for("RACE_KILL_STRIDE", 1000)
 BEFORE = [{"id": i, "part": "ab"[i % 2], "n": i % 3} for i in range(12)]
 # The commit of a verb is the fourth version, which gets a checkpoint.
 VERSION = 3
@@ -58,27 +55,6 @@ PHASES = {
     "log folder synced": "after the commit",
 }
 MAINTENANCE = "in post-commit maintenance"
-
-
-@pytest.fixture(scope="module")
-def steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file that names the last step."""
-    return tmp_path_factory.mktemp("last") / "step"
-
-
-@pytest.fixture(scope="module")
-def changer(tmp_path_factory: pytest.TempPathFactory, steps: Path) -> Iterator[subprocess.Popen[str]]:
-    """The process of `changer.py`."""
-    library = compiled(SOURCE, tmp_path_factory.mktemp("preloaded"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.conflicts.changer"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "LD_PRELOAD": str(library), "STEP_FILE": str(steps)},
-    )
-    yield process
-    process.communicate()
 
 
 def rows_of(table: deltaic.Table) -> Counter[Row]:
@@ -122,46 +98,62 @@ def after(verb: str) -> Counter[Row]:
             )
 
 
-def changed(process: subprocess.Popen[str], root: Path, verb: str, kill_step: int) -> int:
-    """Runs a verb in a child process; returns its exit code."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(json.dumps({"root": str(root), "verb": verb, "kill_step": kill_step}) + "\n")
-    process.stdin.flush()
-    return int(process.stdout.readline())
+def steps_of(root: Path, verb: str, library: Path) -> Counter[str]:
+    """Runs a verb; returns how often it does each step."""
+    record = root.parent / "steps"
+    fork = Fork("changer", str(root), verb, environment={"STEPS_FILE": str(record)}, library=library)
+    fork.end()
+    assert fork.returncode == 0
+    return Counter(record.read_text().splitlines())
 
 
-HIT: Counter[tuple[str, str]] = Counter()
+def kill(root: Path, verb: str, step: str, number: int, library: Path) -> None:
+    """Runs a verb in a process that is killed after a step."""
+    environment = {"KILL_AT": step, "KILL_NUMBER": str(number)}
+    fork = Fork("changer", str(root), verb, environment=environment, library=library)
+    fork.end()
+    assert fork.returncode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("by", [[], ["part"]], ids=["unpartitioned", "partitioned"])
+def some_of_each_phase(steps: Counter[str], chance: random.Random) -> Iterator[tuple[str, str, int]]:
+    """Yields a phase, a step of it, and its number among the steps of that name."""
+    phases: dict[str, list[tuple[str, int]]] = {}
+    for step in sorted(steps):
+        of_phase = phases.setdefault(PHASES.get(step, MAINTENANCE), [])
+        of_phase += [(step, number) for number in range(1, steps[step] + 1)]
+    for phase, found in phases.items():
+        for step, number in found[chance.randrange(min(STRIDE, len(found))) :: STRIDE]:
+            yield phase, step, number
+
+
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_killed_verb(  # noqa: PLR0917
-    tmp_path: Path, changer: subprocess.Popen[str], steps: Path, verb: str, by: list[str], form: str
-) -> None:
-    made(tmp_path / "template", by, FORMS[form])
-    # The forms of a verb begin at different steps, so that together they reach all.
-    first = generator("killed verbs", verb).randrange(STRIDE) + list(FORMS).index(form) + 3 * len(by)
-    step = first % STRIDE + 1
-    while True:
-        root = tmp_path / str(step)
-        shutil.copytree(tmp_path / "template", root)
-        steps.unlink(missing_ok=True)
-        code = changed(changer, root, verb, step)
-        landed = len(commits_on_disk(root)) == VERSION + 1
-        if code == 0:
-            break
-        assert code == -signal.SIGKILL
-        last = steps.read_text().strip()
-        HIT[verb, PHASES.get(last, MAINTENANCE)] += 1
-        assert landed == (PHASES.get(last) in (None, "after the commit")), last
-        ensure_usable(root, after(verb) if landed else counted(BEFORE), form)
-        shutil.rmtree(root)
-        step += STRIDE
-    assert landed
-    assert step > STRIDE, "no step was reached"
-    ensure_usable(root, after(verb), form)
+def test_a_killed_verb(tmp_path: Path, preloaded: Path, verb: str) -> None:
+    """A verb is killed in every phase, on each form of a table."""
+    kills: Counter[str] = Counter()
+    for form, by in itertools.product(FORMS, ([], ["part"])):
+        folder = tmp_path / f"{form} {len(by)}"
+        template, root = folder / "template", folder / "t"
+        made(template, by, FORMS[form])
+        shutil.copytree(template, root)
+        steps = steps_of(root, verb, preloaded)
+        ensure_usable(root, after(verb), form)
+        for phase, step, number in some_of_each_phase(steps, generator("killed verbs", verb, form, *by)):
+            shutil.rmtree(root)
+            shutil.copytree(template, root)
+            kill(root, verb, step, number, preloaded)
+            kills[phase] += 1
+            has_landed = phase in ("after the commit", MAINTENANCE)
+            try:
+                assert len(commits_on_disk(root)) == VERSION + has_landed
+                ensure_usable(root, after(verb) if has_landed else counted(BEFORE), form)
+            except AssertionError as error:
+                error.add_note(f"{form}, partitioned by {by}, killed after {step}, number {number}")
+                raise
+        shutil.rmtree(folder)
+    assert kills.keys() == {*PHASES.values(), MAINTENANCE} - (
+        {WAITING} if verb != "merge of large rows" else set()
+    )
+    print(f"{verb}: {dict(kills)}")
 
 
 def ensure_usable(root: Path, rows: Counter[Row], form: str) -> None:
@@ -182,16 +174,3 @@ def ensure_usable(root: Path, rows: Counter[Row], form: str) -> None:
     assert not table.append(pa.Table.from_pylist(NEW[:1], SCHEMA)).warnings
     kept = Counter({row: count for row, count in rows.items() if row[0] != 0})
     assert rows_of(deltaic.Table(root)) == kept + Counter([(0, "a", 7)]) + counted(NEW[:1])
-
-
-def test_kills_hit_every_phase() -> None:
-    """Counts the kills of the other tests, which run before."""
-    verbs = {verb for verb, _ in HIT}
-    if verbs != set(VERBS):
-        pytest.skip("only a part of the kills was selected")
-    for verb in VERBS:
-        phases = {*PHASES.values(), MAINTENANCE} - ({WAITING} if verb != "merge of large rows" else set())
-        assert {phase for one, phase in HIT if one == verb} == phases
-    print(f"{HIT.total()} kills")
-    for (verb, phase), count in sorted(HIT.items()):
-        print(f"  {verb} {phase}: {count}")

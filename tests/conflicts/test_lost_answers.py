@@ -17,16 +17,15 @@ WRITERS, COMMITS = 8, 8
 
 
 @pytest.fixture(scope="module")
-def preloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unheard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that replaces the C library's link."""
     return compiled(SOURCE, tmp_path_factory.mktemp("unheard"))
 
 
-def test_a_link_that_is_made_unheard_is_one_commit(tmp_path: Path, preloaded: Path) -> None:
+def test_a_link_that_is_made_unheard_is_one_commit(tmp_path: Path, unheard: Path) -> None:
     root, record = tmp_path / "t", tmp_path / "lost"
     deltaic.Table.create(root, SCHEMA)
-    environment = {"LD_PRELOAD": str(preloaded), "UNHEARD_LINKS": str(record)}
-    told = race(root, WRITERS, COMMITS, environment=environment)
+    told = race(root, WRITERS, COMMITS, environment={"UNHEARD_LINKS": str(record)}, library=unheard)
     landed_once(told, COMMITS, on_disk(root))
     # Every commit landed with an error report.
     assert record.stat().st_size == WRITERS * COMMITS

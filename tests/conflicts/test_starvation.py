@@ -26,6 +26,7 @@ RACES = [(8, 200), (16, 80), (32, 30)] if HOGS else [(8, 25)]
 LONGEST = 8
 """Number of versions that others may commit during one append, per writer. Measured: up to 4, 5 and 6 with 8,
 16 and 32 writers, and 9 or more with 8 writers that pause between reading the log and writing the commit.
+It depends on the scheduler of the system, so that only `make races` requires it.
 """
 
 
@@ -42,7 +43,7 @@ def test_no_writer_starves(tmp_path: Path, writers: int, commits: int) -> None:
         for hog in hogs:
             hog.kill()
             hog.wait()
-    failed = [writer.writer for writer in racing if writer.process.returncode]
+    failed = [writer.writer for writer in racing if writer.returncode]
     appends = [append for writer in racing for append in writer.appends]
     winners = sorted(append.winners for append in appends)
     seconds = statistics.quantiles((append.seconds for append in appends), n=100)
@@ -51,5 +52,5 @@ def test_no_writer_starves(tmp_path: Path, writers: int, commits: int) -> None:
         f"latency p50 {seconds[49] * 1000:.0f} ms, p99 {seconds[98] * 1000:.0f} ms"
     )
     assert failed == []
-    assert winners[-1] <= LONGEST * writers
+    assert not HOGS or winners[-1] <= LONGEST * writers
     landed_once(told, commits, on_disk(root))

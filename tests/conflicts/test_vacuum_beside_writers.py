@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import signal
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,57 +13,49 @@ import deltaic
 from tests.api.aged_files import age, files_of
 
 from .appender import SCHEMA
+from .forks import Fork
 from .row_changer import SCHEMA as CHANGED_SCHEMA
-from .writers import asked_for
+from .writers import Writer, asked_for
 
 WRITERS = asked_for("RACE_WRITERS", 8) - 1
 """Beside them this process vacuums the table."""
 COMMITS = 12
-MINUTE = timedelta(minutes=1)
+RETENTION = timedelta(days=1)
+"""Shorter than the age of the files that are made older, and longer than any run of these tests."""
 VECTORS = {"delta.enableDeletionVectors": "true", "delta.enableChangeDataFeed": "true"}
 
 
-def start(module: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", f"tests.conflicts.{module}", *map(str, arguments)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+def vacuum_beside(table: deltaic.Table, forks: Sequence[Fork]) -> list[int]:
+    """Starts the forks and vacuums the table until they have ended; returns the numbers of deleted files."""
+    for fork in forks:
+        fork.wait_until_ready()
+    for fork in forks:
+        fork.go()
+    deleted: list[int] = []
+    while not deleted or any(fork.poll() is None for fork in forks):
+        deleted.append(table.vacuum(RETENTION, force=True).deleted_files)
+    return deleted
 
 
-def go(process: subprocess.Popen[str]) -> None:
-    assert process.stdin is not None
-    process.stdin.write("go\n")
-    process.stdin.flush()
-
-
-def test_appends_are_not_lost(tmp_path: Path) -> None:
+def test_appends_are_not_lost(tmp_path: Path, preloaded: Path) -> None:
+    """One of the writers is killed before it has committed its third data file."""
     root = tmp_path / "t"
     table = deltaic.Table.create(root, SCHEMA)
     for number in range(3):
         table.append(pa.table({"writer": [9], "number": [number]}, SCHEMA))
     table.overwrite(pa.table({"writer": [9], "number": [7]}, SCHEMA))
     age(root)
-    writers = [start("appender", root, writer, COMMITS) for writer in range(2)]
-    killed = start("appender", root, 2, -1)
-    for process in (*writers, killed):
-        go(process)
-    vacuumed = 0
-    while any(process.poll() is None for process in writers):
-        vacuumed += table.vacuum(MINUTE, force=True).deleted_files
-        if vacuumed:
-            killed.kill()
-    for process in writers:
-        process.communicate()
-        assert process.returncode == 0
-    killed.kill()
-    killed.communicate()
-    assert vacuumed == 3
+    step = {"KILL_AT": "data file named", "KILL_NUMBER": "3"}
+    writers = [Writer(root, writer, COMMITS) for writer in range(2)]
+    writers.append(Writer(root, 2, -1, environment=step, library=preloaded))
+    deleted = vacuum_beside(table, writers)
+    told = [row for writer in writers for row in writer.acknowledged().values()]
+    assert [writer.returncode for writer in writers] == [0, 0, -signal.SIGKILL]
+    assert sum(deleted) == 3
+    expected = [(writer, number) for writer in range(2) for number in range(COMMITS)] + [(2, 0), (2, 1)]
+    assert sorted(told) == expected
     found = table.snapshot().scan().to_arrow().to_pylist()
-    expected = {(writer, number) for writer in range(2) for number in range(COMMITS)} | {(9, 7)}
-    pairs = [(row["writer"], row["number"]) for row in found]
-    assert expected <= set(pairs)
-    assert len(pairs) == len(set(pairs))
+    assert sorted((row["writer"], row["number"]) for row in found) == [*expected, (9, 7)]
     age(root)
     table.vacuum()
     assert files_of(root) == set(table.snapshot().files().to_arrow()["path"].to_pylist())
@@ -74,15 +65,11 @@ def test_appends_are_not_lost(tmp_path: Path) -> None:
 def test_every_version_within_the_retention_remains(tmp_path: Path) -> None:
     root = tmp_path / "t"
     table = deltaic.Table.create(root, CHANGED_SCHEMA, properties=VECTORS)
-    writers = [start("row_changer", root, writer, COMMITS) for writer in range(WRITERS)]
-    for process in writers:
-        go(process)
-    while any(process.poll() is None for process in writers):
-        table.vacuum(MINUTE, force=True)
-    for process in writers:
-        text, _ = process.communicate()
-        assert process.returncode == 0
-        assert len([json.loads(line) for line in text.splitlines()]) == COMMITS
+    changers = [Fork("row_changer", str(root), writer, COMMITS) for writer in range(WRITERS)]
+    vacuum_beside(table, changers)
+    for changer in changers:
+        assert len(changer.end().splitlines()) == COMMITS
+        assert changer.returncode == 0
     newest = table.snapshot().version
     for version in range(newest + 1):
         assert table.snapshot(version=version).scan().count() >= 0

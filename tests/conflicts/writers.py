@@ -1,13 +1,10 @@
-"""Starts and stops the processes of `appender.py`, and reads a log without the reader under test."""
+"""Starts the forks of `appender.py`, and reads a log without the reader under test."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-APPENDER = Path(__file__).with_name("appender.py")
+from .forks import Fork
 
 Told = dict[int, tuple[int, int]]
 """The acknowledged commits of a writer: version and row of each."""
@@ -39,8 +36,8 @@ class Append(NamedTuple):
     seconds: float
 
 
-class Writer:
-    """A child process that appends; `go` starts it."""
+class Writer(Fork):
+    """A fork that appends; `go` starts it."""
 
     appends: Sequence[Append] = ()
     """Its acknowledged appends, in order; set after it has ended."""
@@ -56,41 +53,24 @@ class Writer:
         options: dict[str, str] | None = None,
         environment: dict[str, str] | None = None,
         *,
+        library: Path | None = None,
         has_next: bool = False,
     ) -> None:
         self.writer = writer
-        command = [sys.executable, str(APPENDER), str(root), str(writer), str(commits)]
-        self.process = subprocess.Popen(
-            [*command, json.dumps(options or {}), *(["has_next"] if has_next else [])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **(environment or {})},
+        super().__init__(
+            "appender",
+            str(root),
+            writer,
+            commits,
+            options,
+            has_next,
+            environment=environment,
+            library=library,
         )
-
-    def wait_until_ready(self) -> None:
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == "ready\n"
-
-    def go(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
 
     def acknowledged(self) -> Told:
         """Waits for the end; returns the output: version -> (writer, number)."""
-        text, _ = self.process.communicate(timeout=3600)
-        return self._told(text)
-
-    def killed_behind(self, commits: int, seconds: float) -> Told:
-        """Kills it the given time after a number of acknowledged commits; returns all of them."""
-        assert self.process.stdout is not None
-        heard = "".join(self.process.stdout.readline() for _ in range(commits))
-        time.sleep(seconds)
-        self.process.kill()
-        heard += self.process.stdout.read()
-        self.acknowledged()
-        return self._told(heard)
+        return self._told(self.end())
 
     def _told(self, text: str) -> Told:
         # A killed process may have printed an incomplete line.
@@ -110,11 +90,13 @@ def race(
     commits: int,
     options: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
+    *,
+    library: Path | None = None,
 ) -> list[Told]:
     """Runs writers concurrently, each with a number of appends; returns their commits. None may fail."""
-    racing = start_race(root, writers, commits, options, environment)
+    racing = start_race(root, writers, commits, options, environment, library=library)
     told = [writer.acknowledged() for writer in racing]
-    assert [writer.process.returncode for writer in racing] == [0] * writers
+    assert [writer.returncode for writer in racing] == [0] * writers
     return told
 
 
@@ -124,9 +106,13 @@ def start_race(
     commits: int,
     options: dict[str, str] | None = None,
     environment: dict[str, str] | None = None,
+    *,
+    library: Path | None = None,
 ) -> list[Writer]:
     """Starts writers concurrently, each with a number of appends."""
-    racing = [Writer(root, number, commits, options, environment) for number in range(writers)]
+    racing = [
+        Writer(root, number, commits, options, environment, library=library) for number in range(writers)
+    ]
     for writer in racing:
         writer.wait_until_ready()
     for writer in racing:

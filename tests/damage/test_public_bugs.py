@@ -33,10 +33,10 @@ ELSEWHERE = {
     "aws-sdk-java-v2#6580": "tests/stores/test_commits.py",
     "delta#7345": "tests/stores/test_commits.py",
     "ClickHouse#111738": "tests/stores/test_faults.py",
-    "delta-kernel-rs#2717": "rust/log/tests/commit.rs",
-    "delta-kernel-rs#3070": "rust/log/tests/commit.rs",
-    "delta-rs#2279": "rust/log/tests/commit.rs",
-    "delta-rs#2609": "rust/log/tests/commit.rs",
+    "delta-kernel-rs#2717": "rust/log/tests/it/commit.rs",
+    "delta-kernel-rs#3070": "rust/log/tests/it/commit.rs",
+    "delta-rs#2279": "rust/log/tests/it/commit.rs",
+    "delta-rs#2609": "rust/log/tests/it/commit.rs",
 }
 
 

@@ -15,12 +15,13 @@ VARIABLE = "GOLDEN_SHARE"
 def leave_out(
     config: pytest.Config,
     items: list[pytest.Item],
-    is_golden: Callable[[pytest.Item], bool],
+    is_one: Callable[[pytest.Item], bool],
     usual: int = 1,
+    variable: str = VARIABLE,
 ) -> None:
-    """Deselects golden tests, so that one of `GOLDEN_SHARE`, or of `usual`, runs; the seed decides which."""
-    share = int(os.environ.get(VARIABLE) or usual)
-    left_out = [item for item in items if is_golden(item) and generator(item.nodeid).randrange(share) != 0]
+    """Deselects tests, so that one of `GOLDEN_SHARE`, or of `usual`, runs; the seed decides which."""
+    share = int(os.environ.get(variable) or usual)
+    left_out = [item for item in items if is_one(item) and generator(item.nodeid).randrange(share) != 0]
     names = {item.nodeid for item in left_out}
     items[:] = [item for item in items if item.nodeid not in names]
     config.hook.pytest_deselected(items=left_out)

@@ -6,72 +6,31 @@ inserted cancel out: an inferred feed only knows the difference between versions
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import deltaic
 
+from .feeds import FEEDS, Feed, content
 from .opening import needs_golden
-from .reference import GOLDEN, ORACLE, manifest, reference
+from .reference import manifest, reference
 from .rows import column_keys, difference
 
 TELLING = ["_change_type", "_commit_version", "_commit_timestamp"]
-# Its newest version has a deletion vector with invalid Z85 text; the reference omits it and its feed.
-ILLEGAL = "kernel-rs-data/cdf-table-with-dv"
 # Its change data files were made by hand: no data file was added or removed with them.
 MADE_UP = "kernel-rs-data/cdf-table-update-ops"
 # Commits are read one by one, so more versions would only add time.
 MOST_VERSIONS = 40
 
 
-class Feed(NamedTuple):
-    """A feed that delta-spark has read."""
-
-    name: str
-    first: int
-    last: int
-    rows: Path
-    has_times: bool
-
-
-def feeds() -> Iterator[Feed]:
-    for oracle in sorted(ORACLE.glob("*/*/oracle.json")):
-        known = json.loads(oracle.read_text()).get("changes")
-        name = "/".join(oracle.parts[-3:-1])
-        if known and name != ILLEGAL:
-            yield Feed(
-                name,
-                known["start"],
-                known["end"],
-                oracle.parent / "changes.parquet",
-                known["in_commit_timestamps"],
-            )
-    for rows in sorted(GOLDEN.glob("delta-spark-fresh/*/expected/changes_*_*")):
-        _, first, last = rows.name.split("_")
-        yield Feed("/".join(rows.parts[-4:-2]), int(first), int(last), rows, has_times=False)
-
-
-FEEDS = list(feeds()) if GOLDEN.is_dir() else []
-
-
 @needs_golden
 def test_there_are_feeds() -> None:
     assert len(FEEDS) >= 20
-
-
-def content(rows: Path) -> pa.Table:
-    parts = sorted(rows.glob("*.parquet")) if rows.is_dir() else [rows]
-    table = pa.concat_tables([pq.ParquetFile(part).read() for part in parts])
-    return table.select([name for name in table.column_names if not name.startswith("schema_of_")])
 
 
 @needs_golden

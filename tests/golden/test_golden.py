@@ -9,18 +9,16 @@ in any case. Which tables open at all, and their state without rows, is tested i
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 import deltaic
 
 from .arrow_schema import arrow_schema, describe
 from .conftest import VERDICT
+from .expected_rows import as_read, padded
 from .opening import OPENED_ALL_THE_SAME, needs_golden
 from .reference import GOLDEN, Content, Reference, manifest, reference
 from .rows import difference
@@ -140,30 +138,6 @@ def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
         found = difference(padded(actual, known.schema), as_read(content, actual))
         assert found is None, f"version {snapshot.version}: {found}"
     return "read"
-
-
-def as_read(content: Content, actual: pa.Table) -> pa.Table:
-    """Returns the expected rows; void columns, which the reference stores as strings, become nulls."""
-    expected = content.read()
-    for name in actual.column_names:
-        if pa.types.is_null(actual.schema.field(name).type):
-            nulls = pa.nulls(expected.num_rows)
-            if name in expected.column_names:
-                column = expected.column_names.index(name)
-                assert expected[name].null_count == expected.num_rows
-                expected = expected.set_column(column, name, nulls)
-            else:
-                expected = expected.append_column(name, nulls)
-    return expected
-
-
-def padded(actual: pa.Table, schema: dict[str, Any]) -> pa.Table:
-    """Pads CHAR columns: Spark does so when it reads, but the protocol has no such type."""
-    for index, name in enumerate(actual.column_names):
-        notes = next((field["metadata"] for field in schema["fields"] if field["name"] == name), {})
-        if char := re.fullmatch(r"char\((\d+)\)", notes.get("__CHAR_VARCHAR_TYPE_STRING", "")):
-            actual = actual.set_column(index, name, pc.utf8_rpad(actual[name], int(char[1])))
-    return actual
 
 
 def update(name: str, found: dict[str, str]) -> None:

@@ -61,15 +61,15 @@ def checkpoints(log: Path) -> dict[int, list[Path]]:
             files = [log / name for name in names]
         if int(match["version"]) in found or not all(file.exists() for file in files):
             continue
-        if _holds_both(tuple((file, file.stat().st_mtime_ns) for file in files)):
+        if _holds_both(tuple((file, file.stat().st_mtime_ns, file.stat().st_ino) for file in files)):
             found[int(match["version"])] = files
     return found
 
 
 @cache
-def _holds_both(files: tuple[tuple[Path, int], ...]) -> bool:
-    """Whether these files contain protocol and metadata; the file times only serve as cache keys."""
-    kinds = {kind for path, _ in files for action in _actions(path) for kind in action}
+def _holds_both(files: tuple[tuple[Path, int, int], ...]) -> bool:
+    """Whether these files contain protocol and metadata; their times and inodes only serve as cache keys."""
+    kinds = {kind for path, _, _ in files for action in _actions(path) for kind in action}
     return {"protocol", "metaData"} <= kinds
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import deltaic
@@ -124,7 +124,7 @@ def counted(rows: pa.Table) -> Counter[Row]:
     return Counter(zip(rows["id"].to_pylist(), rows["s"].to_pylist(), strict=True))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=4), min_size=1, max_size=6))
 def test_a_feed_is_the_difference_of_versions(history: list[list[tuple[Any, ...]]]) -> None:
     """protocol: reader-requirements-for-addcdcfile.1."""

@@ -17,7 +17,7 @@ import deltaic
 from . import handmade_parquet as parquet
 from .handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
 from .handmade_parquet import Node
-from .test_parquet_types import read, written
+from .table_of_one_file import read, written
 
 # Every codec that pyarrow can write.
 CODECS = ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]

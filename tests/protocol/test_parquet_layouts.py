@@ -10,7 +10,7 @@ import pytest
 from . import handmade_parquet as parquet
 from .handmade_log import field
 from .handmade_parquet import LIST, MAP, MAP_KEY_VALUE, OPTIONAL, REPEATED, REQUIRED, Node, Triple, group
-from .test_parquet_types import read, written
+from .table_of_one_file import read, written
 
 
 def number(name: str, repetition: int = OPTIONAL) -> Node:

@@ -15,24 +15,11 @@ import pytest
 import deltaic
 
 from . import handmade_parquet as parquet
-from .handmade_log import HandmadeTable, add, field, metadata, protocol, schema
-from .handmade_parquet import Node, Triple, group, write_parquet
+from .handmade_log import field
+from .handmade_parquet import Node, group
+from .table_of_one_file import read, written
 
 UTC = timezone.utc
-NTZ = protocol(3, 7, ["timestampNtz"], ["timestampNtz"])
-
-
-def read(root: Path, *columns: dict[str, Any], file: str = "a.parquet", **how: Any) -> list[dict[str, Any]]:
-    """Returns the rows of an existing file in a folder, read as a table with these columns."""
-    table = HandmadeTable(root)
-    table.commit(NTZ, metadata(schema(*columns)), add(file, size=(root / file).stat().st_size))
-    return deltaic.Table(root).snapshot().scan(**how).to_arrow().to_pylist()
-
-
-def written(root: Path, nodes: list[Node], columns: dict[str, list[Triple]], **how: Any) -> Path:
-    root.mkdir()
-    write_parquet(root / "a.parquet", nodes, columns, **how)
-    return root
 
 
 def one(root: Path, node: Node, values: list[Any], kind: str) -> list[Any]:

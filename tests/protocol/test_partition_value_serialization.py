@@ -15,22 +15,10 @@ import pytest
 
 import deltaic
 
-from .handmade_log import Action, HandmadeTable, add, field, metadata, protocol, read_commit, schema
+from .handmade_log import HandmadeTable, add, field, metadata, protocol, read_commit, schema
+from .partitioned_table import table_with
 
 UTC = timezone.utc
-
-
-def table_with(root: Path, kind: str, files: dict[str, str | None], *, spelled: str = "p") -> HandmadeTable:
-    """A table partitioned by `p` with one file per value; the row of a file contains its name."""
-    table = HandmadeTable(root)
-    names = ["timestampNtz"]
-    needs: Action = protocol(3, 7, names, names) if kind == "timestamp_ntz" else protocol()
-    adds = [
-        table.data(f"{name}.parquet", pa.table({"name": [name]}), values={spelled: text})
-        for name, text in files.items()
-    ]
-    table.commit(needs, metadata(schema(field("name", "string"), field("p", kind)), ["p"]), *adds)
-    return table
 
 
 READ: list[tuple[str, str, Any]] = [

@@ -14,7 +14,7 @@ import pytest
 
 import deltaic
 
-from .test_partition_value_serialization import table_with
+from .partitioned_table import table_with
 
 UTC = timezone.utc
 NOON = datetime(2021, 3, 4, 12, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ import deltaic
 from deltaic.alter import SetProperties
 from tests.api.log_files import of_kind, statistics
 
-from .test_writing_variants import NESTED, expected, made, nested_rows, rows, texts, variants
+from .variant_rows import NESTED, expected, made, nested_rows, rows, texts, variants
 
 SHREDS = {"delta.enableVariantShredding": "true"}
 VALUES: list[Any] = [

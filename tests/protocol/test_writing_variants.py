@@ -13,37 +13,12 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind, statistics
 
-from .handmade_variants import EXTENSION, IN_A_FILE, STORED, part, shredded
-from .naive_variant import encode, to_json, variant
+from .handmade_variants import IN_A_FILE, STORED, part, shredded
+from .naive_variant import encode, to_json
 from .naive_variant import metadata as dictionary
+from .variant_rows import NESTED, expected, made, nested_rows, rows, texts, variants
 
 VALUES: list[Any] = [{"a": 1, "b": [True, None, "x"]}, [], None, "text", 1.5, {"deep": {"er": [{"z": -7}]}}]
-
-
-def variants(values: list[Any], kind: pa.DataType = STORED) -> pa.Array:
-    """None is a NULL; `variant(None)` a variant null."""
-    return pa.array([None if value is None else variant(value) for value in values], kind)
-
-
-def rows(ids: list[int], column: pa.Array) -> pa.Table:
-    schema = pa.schema([("id", pa.int64()), pa.field("v", column.type, metadata=EXTENSION)])
-    return pa.table([pa.array(ids, pa.int64()), column], schema=schema)
-
-
-def made(root: Path, **properties: str) -> deltaic.Table:
-    return deltaic.Table.create(root, rows([], variants([])).schema, properties=properties)
-
-
-def texts(table: deltaic.Table) -> list[str | None]:
-    scan = table.snapshot().scan(variant="json").to_arrow().sort_by("id")
-    return scan["v"].to_pylist()
-
-
-def expected(values: list[Any]) -> list[str | None]:
-    return [
-        None if row is None else to_json(row["metadata"], row["value"])
-        for row in variants(values).to_pylist()
-    ]
 
 
 def test_a_table_is_created_from_a_schema_with_variants(tmp_path: Path) -> None:
@@ -171,22 +146,6 @@ def test_what_is_no_variant_is_refused(tmp_path: Path, kind: pa.DataType) -> Non
             )
         )
     assert table.snapshot().version == 0
-
-
-NESTED = pa.schema(
-    [
-        ("id", pa.int64()),
-        ("s", pa.struct([pa.field("v", STORED, metadata=EXTENSION)])),
-        ("l", pa.list_(pa.field("element", STORED, metadata=EXTENSION))),
-        ("m", pa.map_(pa.string(), pa.field("value", STORED, metadata=EXTENSION))),
-    ]
-)
-
-
-def nested_rows(ids: list[int]) -> pa.Table:
-    one, null = variant({"k": [1, "x"]}), variant(None)
-    row = {"s": {"v": one}, "l": [one, None, null], "m": [("a", one), ("b", None)]}
-    return pa.Table.from_pylist([{"id": number, **row} for number in ids], NESTED)
 
 
 @pytest.mark.parametrize("mode", ["none", "name", "id"])

@@ -67,9 +67,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     )
 
 
-@settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(tables(), st.data())
 def test_whatever_is_written_is_valid_and_reads_back(rows: pa.Table, data: st.DataObject) -> None:
     # protocol: change-metadata.1, change-metadata.2, change-metadata.8, add-file-and-remove-file.7,

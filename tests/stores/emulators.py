@@ -1,18 +1,18 @@
-"""Servers that the tests start on free ports and stop with their process: moto for S3, Azurite for Azure."""
+"""Servers that the tests start and stop with their process, each on its own port: moto for S3, Azurite."""
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
-import socket
+import re
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 ENV = Path(__file__).resolve().parents[2] / ".envs" / "stores"
-READY_SECONDS = 60
+HANGS_AFTER = 300
+"""Seconds after which a test fails because a server has not started."""
 
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
@@ -22,7 +22,7 @@ AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 def moto() -> list[str] | str:
     """Returns the command to start moto's server, or the reason why it is not available."""
     server = ENV / "bin" / "moto_server"
-    return [str(server), "--host", "127.0.0.1", "--port"] if server.exists() else _absent("moto")
+    return [str(server), "--host", "127.0.0.1", "--port", "0"] if server.exists() else _absent("moto")
 
 
 def azurite() -> list[str] | str:
@@ -32,7 +32,7 @@ def azurite() -> list[str] | str:
     if not nodes or not script.exists():
         return _absent("Azurite")
     switches = ["--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", "--silent"]
-    return [str(nodes[0]), str(script), *switches, "--blobHost", "127.0.0.1", "--blobPort"]
+    return [str(nodes[0]), str(script), *switches, "--blobHost", "127.0.0.1", "--blobPort", "0"]
 
 
 def _absent(name: str) -> str:
@@ -41,20 +41,14 @@ def _absent(name: str) -> str:
 
 @contextlib.contextmanager
 def running(command: list[str], log: Path) -> Iterator[int]:
-    """Runs the server; yields its port, which is appended to the command."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    """Runs the server; yields the port that it has chosen and reported."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))
     }
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*command, str(port)], stdout=output, stderr=output, cwd=log.parent, env=environment
-        )
+        process = subprocess.Popen(command, stdout=output, stderr=output, cwd=log.parent, env=environment)
     try:
-        _wait(process, port, log)
-        yield port
+        yield _port(process, log)
     finally:
         process.terminate()
         try:
@@ -64,16 +58,13 @@ def running(command: list[str], log: Path) -> Iterator[int]:
             process.wait()
 
 
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    for _ in range(READY_SECONDS * 10):
-        if process.poll() is not None:
+def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Waits until the server has written its address, and listens."""
+    for _ in range(HANGS_AFTER * 20):
+        has_ended = process.poll() is not None
+        if found := re.search(rb"http://127\.0\.0\.1:(\d+)", log.read_bytes()):
+            return int(found[1])
+        if has_ended:
             break
-        with (
-            contextlib.suppress(OSError),
-            contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as c,
-        ):
-            c.request("GET", "/")
-            c.getresponse().read()
-            return
-        time.sleep(0.1)
+        time.sleep(0.05)
     raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')}")

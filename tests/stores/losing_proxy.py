@@ -68,13 +68,18 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(body)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # More than a test has connections, so that none is dropped while the server is slow.
+    request_queue_size = 128
+
+
 @contextlib.contextmanager
 def losing_proxy(behind: int) -> Iterator[LosingProxy]:
     """Runs a proxy for the store on a port, on a free local port."""
     proxy = LosingProxy(behind)
     handler = type("Handler", (_Handler,), {"proxy": proxy})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     proxy.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

@@ -22,6 +22,8 @@ S3_SIGNATURE = (
     "SignedHeaders=host, Signature=none"
 )
 """moto requires signed requests but does not check the signature."""
+PATIENT = {"allow_http": "true", "max_retries": "2", "read_timeout": "300s"}
+"""Options of every store: only one that hangs takes so long."""
 _numbers = itertools.count()
 
 
@@ -99,8 +101,7 @@ def s3(port: int) -> Store:
         "aws_secret_access_key": "planted-secret-key",
         "aws_region": "us-east-1",
         "aws_endpoint": f"http://127.0.0.1:{port}",
-        "allow_http": "true",
-        "max_retries": "2",
+        **PATIENT,
     }
     return Store("s3", "s3", port, options, headers={"Authorization": S3_SIGNATURE})
 
@@ -111,8 +112,7 @@ def azure(port: int) -> Store:
         "account_name": AZURE_ACCOUNT,
         "account_key": AZURE_KEY,
         "azure_storage_endpoint": f"http://127.0.0.1:{port}/{AZURE_ACCOUNT}",
-        "allow_http": "true",
-        "max_retries": "2",
+        **PATIENT,
     }
     headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2019-12-12"}
     prefix = f"/{AZURE_ACCOUNT}/{BUCKET}"
@@ -142,8 +142,7 @@ def google(port: int) -> Store:
     options = {
         "google_base_url": f"http://127.0.0.1:{port}",
         "google_bearer_token": "planted-bearer-token",
-        "allow_http": "true",
-        "max_retries": "2",
+        **PATIENT,
     }
     return Store("google", "gs", port, options)
 

@@ -180,13 +180,18 @@ class _Handler(BaseHTTPRequestHandler):
         return f"<ListBucketResult>{contents}{common}{next_token}</ListBucketResult>".encode()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    # More than a test has connections, so that none is dropped while the server is slow.
+    request_queue_size = 128
+
+
 @contextlib.contextmanager
 def strict_store() -> Iterator[StrictStore]:
     """Runs a store on a free local port."""
     store = StrictStore()
     handler = type("Handler", (_Handler,), {"store": store})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     store.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

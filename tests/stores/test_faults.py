@@ -74,11 +74,12 @@ def test_an_answer_that_breaks_off_is_never_taken_for_the_whole(strict: StrictSt
 
 
 def test_a_store_that_states_nothing_is_given_up(strict: StrictStore) -> None:
-    made, store = table(strict, max_retries="1", read_timeout="100ms")
+    made, _ = table(strict)
+    impatient = strict_s3(strict.port, max_retries="1", read_timeout="100ms")
     strict.faults = [Fault("GET", LIST, hangs=True, times=FOREVER)]
     strict.requests.clear()
     with pytest.raises(deltaic.StorageError, match=r"cannot be reached|timed out"):
-        opened(made, store)
+        opened(made, impatient)
     assert strict.asked("GET", LIST) == 2
 
 

@@ -150,7 +150,7 @@ assert table.append(data).version == 3
 print("both")
 """
     command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout == "both\n", done.stderr
 
 
