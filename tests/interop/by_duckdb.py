@@ -9,15 +9,6 @@ import duckdb
 import duckdb_extension_delta
 import pyarrow as pa
 
-from tests.programs.definitions import Definition
-
-
-def can_read(definition: Definition) -> bool:
-    """Whether DuckDB supports the features of a table."""
-    is_mapped = "delta.columnMapping.mode" in definition.properties
-    # DuckDB reads mapped partition columns as NULL, also those of delta-spark.
-    return not (is_mapped and definition.partition_by)
-
 
 def read(root: Path) -> pa.Table:
     """Reads the rows of a table."""

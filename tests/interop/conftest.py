@@ -10,10 +10,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from . import pairs, written
+from tests.spark.restored import restored
+
+from . import delta_spark, pairs, written
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TOP = Path(__file__).resolve().parents[2]
 BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
@@ -24,6 +30,21 @@ OF_OTHER_CLIENTS = ["test_deltalake.py", "test_known_clients.py"]
 OF_DELTA_SPARK = [path.name for path in FOLDER.glob("test_*.py") if path.name not in OF_OTHER_CLIENTS]
 
 collect_ignore = OF_OTHER_CLIENTS if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session with delta-spark for all tests of a process."""
+    started = delta_spark.start(tmp_path_factory.mktemp("warehouse"))
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(session: SparkSession) -> Iterator[SparkSession]:
+    """The session; the settings that a module changes are restored."""
+    with restored(session):
+        yield session
 
 
 @pytest.fixture(autouse=BESIDE_DELTA_SPARK)

@@ -10,8 +10,6 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -29,7 +27,7 @@ TABLES = {
 
 
 @pytest.fixture(params=TABLES)
-def root(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Path:  # noqa: F811
+def root(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Path:
     folder = tmp_path / f"{request.param} ü%"
     clauses, properties = TABLES[request.param]
     properties = f"TBLPROPERTIES ({properties})" if properties else ""
@@ -48,7 +46,7 @@ def ours(target: Path, *roots: Path) -> list[dict[str, Any]]:
     return table.snapshot().scan().to_arrow().sort_by("id").to_pylist()
 
 
-def theirs(spark: SparkSession, target: Path) -> list[dict[str, Any]]:  # noqa: F811
+def theirs(spark: SparkSession, target: Path) -> list[dict[str, Any]]:
     frame = spark.read.format("delta").load(str(target)).orderBy("id")
     return [row.asDict() for row in frame.collect()]
 
@@ -81,7 +79,7 @@ def committed(target: Path) -> dict[str, Any]:
     }
 
 
-def test_both_make_the_same_clone(spark: SparkSession, root: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_both_make_the_same_clone(spark: SparkSession, root: Path, tmp_path: Path) -> None:
     by_deltaic, by_spark = tmp_path / "by deltaic", tmp_path / "by spark"
     deltaic.Table(root).clone(by_deltaic)
     spark.sql(f"CREATE TABLE delta.`{by_spark}` SHALLOW CLONE delta.`{root}`")
@@ -93,7 +91,7 @@ def test_both_make_the_same_clone(spark: SparkSession, root: Path, tmp_path: Pat
         assert theirs(spark, clone) == rows
 
 
-def test_both_change_clones(spark: SparkSession, root: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_both_change_clones(spark: SparkSession, root: Path, tmp_path: Path) -> None:
     by_deltaic, by_spark = tmp_path / "by deltaic", tmp_path / "by spark"
     deltaic.Table(root).clone(by_deltaic, version=2)
     spark.sql(f"CREATE TABLE delta.`{by_spark}` SHALLOW CLONE delta.`{root}` VERSION AS OF 2")
@@ -114,7 +112,7 @@ def test_both_change_clones(spark: SparkSession, root: Path, tmp_path: Path) -> 
     assert theirs(spark, root) == before
 
 
-def test_a_clone_is_brought_up_to_date(spark: SparkSession, root: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_clone_is_brought_up_to_date(spark: SparkSession, root: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     table = deltaic.Table(root)
     table.clone(clone, version=1)

@@ -12,8 +12,6 @@ import pytest
 
 import deltaic
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -71,7 +69,7 @@ def files_read(root: Path, predicates: list[str]) -> int:
 
 @pytest.mark.parametrize("clustered", [COLUMNS[:2], COLUMNS])
 def test_no_more_files_are_read(
-    spark: SparkSession,  # noqa: F811 - the fixture
+    spark: SparkSession,
     tmp_path: Path,
     clustered: tuple[str, ...],
 ) -> None:

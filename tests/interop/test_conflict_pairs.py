@@ -32,7 +32,6 @@ from .pairs import (
     every_pair,
     make_table,
 )
-from .test_delta_spark import spark  # noqa: F401 - a fixture
 
 # delta-spark's names of deltaic's exceptions.
 NAMES = {
@@ -56,7 +55,7 @@ PAIRS = chosen()
 
 
 @pytest.fixture(scope="module")
-def delta(spark: SparkSession) -> DeltaSpark:  # noqa: F811 - the fixture
+def delta(spark: SparkSession) -> DeltaSpark:
     return DeltaSpark(spark)
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -20,7 +18,7 @@ def ours(root: Path) -> list[dict[str, Any]]:
     return deltaic.Table(root).snapshot().scan().to_arrow().sort_by("id").to_pylist()
 
 
-def theirs(spark: SparkSession, root: Path) -> list[dict[str, Any]]:  # noqa: F811
+def theirs(spark: SparkSession, root: Path) -> list[dict[str, Any]]:
     return [row.asDict() for row in spark.read.format("delta").load(str(root)).orderBy("id").collect()]
 
 
@@ -58,7 +56,7 @@ def committed(root: Path) -> dict[str, Any]:
     }
 
 
-def test_both_convert_alike(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_both_convert_alike(spark: SparkSession, tmp_path: Path) -> None:
     by_deltaic, by_spark = tmp_path / "by deltaic", tmp_path / "by spark"
     frame = spark.sql(
         "SELECT id, CAST(id AS STRING) AS name, CAST(id AS DECIMAL(12, 3)) AS price, "

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -20,57 +17,13 @@ import deltaic.spark as ds
 from tests.golden.rows import difference
 
 from . import vectors
+from .delta_spark import PUSHDOWN, theirs
 from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
 from .values import every_type
 from .written import DEMO, contents
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-
-JARS = Path(sys.prefix) / "jars"
-PUSHDOWN = "spark.sql.parquet.filterPushdown"
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session with delta-spark."""
-    jars = sorted(map(str, JARS.glob("*.jar")))
-    if not jars:
-        pytest.skip("missing: delta-spark's jars, which Maven (mvn) fetches")
-    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
-        pytest.skip("missing: Java, for Spark")
-    from pyspark.sql import SparkSession
-
-    os.environ["LC_ALL"] = "C.UTF-8"
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "2g",
-        "spark.jars": ",".join(jars),
-        "spark.log.level": "ERROR",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        # The number of tasks with which delta-spark lists a table for VACUUM; the default is 10,000.
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-        "spark.databricks.delta.snapshotPartitions": "2",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.sql.ui.retainedExecutions": "10",
-        "spark.ui.enabled": "false",
-        "spark.ui.retainedJobs": "10",
-        "spark.ui.retainedStages": "10",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    session = SparkSession.builder.master("local[2]").appName("interop").config(map=settings).getOrCreate()
-    yield session
-    session.stop()
-
-
-def theirs(spark: SparkSession, folder: Path, version: int | None = None) -> DataFrame:
-    reader = spark.read.format("delta")
-    return (reader if version is None else reader.option("versionAsOf", version)).load(str(folder))
 
 
 @pytest.mark.parametrize("form", FORMS)

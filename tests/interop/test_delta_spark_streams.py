@@ -10,8 +10,6 @@ import pytest
 
 import deltaic.spark as ds
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
@@ -19,7 +17,7 @@ FEED = {"readChangeFeed": "true"}
 
 
 @pytest.fixture(scope="module")
-def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:  # noqa: F811
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Inserts, deletes of rows and of a partition, an update, a merge, an optimize, and another insert."""
     folder = tmp_path_factory.mktemp("streams") / "t"
     name = f"delta.`{folder}`"
@@ -42,7 +40,7 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def streamed(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     source: str,
     table: Path,
     folder: Path,
@@ -77,7 +75,7 @@ def streamed(
     ids=str,
 )
 def test_streams_give_the_same_rows(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     table: Path,
     tmp_path: Path,
     options: Mapping[str, str],
@@ -92,7 +90,7 @@ def test_streams_give_the_same_rows(
     "options", [{"startingVersion": "0"}, {"startingVersion": "0", "ignoreDeletes": "true"}]
 )
 def test_streams_stop_at_the_same_commits(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     table: Path,
     tmp_path: Path,
     options: Mapping[str, str],

@@ -17,8 +17,6 @@ from .merge_evolution import EVOLUTIONS, Evolution
 from .merge_evolution import ROWS as WIDE_ROWS
 from .merge_evolution import SCHEMA as WIDE_SCHEMA
 from .merge_rules import OLD, ROWS, RULES, SCHEMA, Call, Rule, table_of
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-from .test_merges import without_code_generation  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +42,7 @@ def with_clause(builder: Any, call: Call, jvm: Any) -> Any:
     return clause.insertExpr(texts) if kind == "not_matched" else clause.updateExpr(texts)
 
 
-def run(spark: SparkSession, root: Path, rule: Rule | Evolution) -> None:  # noqa: F811 - the fixture
+def run(spark: SparkSession, root: Path, rule: Rule | Evolution) -> None:
     """Runs the merge of a rule."""
     rows = rule.table if isinstance(rule, Evolution) else table_of(rule.source).select(rule.columns)
     source = spark.createDataFrame(rows).alias("s")
@@ -58,7 +56,7 @@ def run(spark: SparkSession, root: Path, rule: Rule | Evolution) -> None:  # noq
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_rules(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa: F811 - the fixture
+def test_rules(spark: SparkSession, tmp_path: Path, name: str) -> None:
     rule, root = RULES[name], tmp_path / "table"
     table = deltaic.Table.create(root, SCHEMA)
     table.append(table_of(ROWS))
@@ -75,7 +73,7 @@ def test_rules(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa:
 
 
 @pytest.mark.parametrize("name", EVOLUTIONS)
-def test_evolutions(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa: F811 - the fixture
+def test_evolutions(spark: SparkSession, tmp_path: Path, name: str) -> None:
     rule, root = EVOLUTIONS[name], tmp_path / "table"
     properties = dict(rule.properties)
     constraint = properties.pop("delta.constraints.c", None)

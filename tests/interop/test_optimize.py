@@ -14,8 +14,6 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -27,7 +25,7 @@ FORMS = {
 FILES = 4
 
 
-def made(spark: SparkSession, root: Path, form: str) -> None:  # noqa: F811 - the fixture
+def made(spark: SparkSession, root: Path, form: str) -> None:
     """Creates a table of eight files of delta-spark in two partitions, from which rows are deleted."""
     properties = ", ".join(f"'{name}' = '{value}'" for name, value in FORMS[form].items())
     clause = f"TBLPROPERTIES ({properties})" if properties else ""
@@ -38,7 +36,7 @@ def made(spark: SparkSession, root: Path, form: str) -> None:  # noqa: F811 - th
     spark.sql(f"DELETE FROM delta.`{root}` WHERE id IN (2, 13)")
 
 
-def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:  # noqa: F811 - the fixture
+def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:
     ids = ", _metadata.row_id, _metadata.row_commit_version" if "row ids" in form else ""
     return spark.sql(f"SELECT id, p{ids} FROM delta.`{root}` ORDER BY id").collect()
 
@@ -50,7 +48,7 @@ def info_of(root: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_both_optimize(spark: SparkSession, tmp_path: Path, form: str) -> None:  # noqa: F811 - the fixture
+def test_both_optimize(spark: SparkSession, tmp_path: Path, form: str) -> None:
     made(spark, tmp_path / "ours", form)
     shutil.copytree(tmp_path / "ours", tmp_path / "theirs")
     expected = rows_by_spark(spark, tmp_path / "ours", form)

@@ -16,8 +16,6 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -36,20 +34,20 @@ SMALL = 8
 
 
 @pytest.fixture
-def complete_if_not_empty(spark: SparkSession) -> Iterator[None]:  # noqa: F811 - the fixture
+def complete_if_not_empty(spark: SparkSession) -> Iterator[None]:
     """Every ZCube is complete for delta-spark."""
     spark.conf.set(COMPLETE, "1")
     yield
     spark.conf.unset(COMPLETE)
 
 
-def insert(spark: SparkSession, root: Path, first: int) -> None:  # noqa: F811 - the fixture
+def insert(spark: SparkSession, root: Path, first: int) -> None:
     numbers = range(first, first + ROWS)
     rows = ", ".join(f"({n}, {n * 7 % 11}, named_struct('7', {n * 5 % 13}), 'p{n % 3}')" for n in numbers)
     spark.sql(f"INSERT INTO delta.`{root}` SELECT /*+ COALESCE(1) */ * FROM VALUES {rows}")
 
 
-def made(spark: SparkSession, root: Path, form: str = "plain") -> None:  # noqa: F811 - the fixture
+def made(spark: SparkSession, root: Path, form: str = "plain") -> None:
     """Creates a clustered table of three files of delta-spark, from which rows are deleted."""
     properties = {"delta.columnMapping.mode": "name", **FORMS[form]}
     clause = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
@@ -62,7 +60,7 @@ def made(spark: SparkSession, root: Path, form: str = "plain") -> None:  # noqa:
     spark.sql(f"DELETE FROM delta.`{root}` WHERE id IN (2, 47)")
 
 
-def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:  # noqa: F811 - the fixture
+def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:
     ids = ", _metadata.row_id, _metadata.row_commit_version" if "row ids" in form else ""
     return spark.sql(f"SELECT *{ids} FROM delta.`{root}` ORDER BY id").collect()
 
@@ -89,7 +87,7 @@ def paths(root: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_both_cluster(spark: SparkSession, tmp_path: Path, form: str) -> None:  # noqa: F811 - the fixture
+def test_both_cluster(spark: SparkSession, tmp_path: Path, form: str) -> None:
     """protocol: writer-requirements-for-clustered-table.5."""
     made(spark, tmp_path / "ours", form)
     shutil.copytree(tmp_path / "ours", tmp_path / "theirs")
@@ -131,7 +129,7 @@ def test_both_cluster(spark: SparkSession, tmp_path: Path, form: str) -> None:  
 
 
 @pytest.mark.usefixtures("complete_if_not_empty")
-def test_complete_cubes_stay(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_complete_cubes_stay(spark: SparkSession, tmp_path: Path) -> None:
     made(spark, tmp_path)
     table = deltaic.Table(tmp_path)
     table.optimize(target_file_size=SMALL)
@@ -152,7 +150,7 @@ def test_complete_cubes_stay(spark: SparkSession, tmp_path: Path) -> None:  # no
 
 
 @pytest.mark.usefixtures("complete_if_not_empty")
-def test_full(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_full(spark: SparkSession, tmp_path: Path) -> None:
     made(spark, tmp_path / "ours")
     spark.sql(f"OPTIMIZE delta.`{tmp_path / 'ours'}`")
     spark.sql(f"ALTER TABLE delta.`{tmp_path / 'ours'}` CLUSTER BY (id)")
@@ -177,7 +175,7 @@ def test_full(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the 
     assert deltaic.Table(tmp_path / "theirs").optimize(full=True, target_file_size=SMALL).skipped
 
 
-def test_both_refuse(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_both_refuse(spark: SparkSession, tmp_path: Path) -> None:
     made(spark, tmp_path)
     table = deltaic.Table(tmp_path)
     for statement in (None, f"ALTER TABLE delta.`{tmp_path}` CLUSTER BY NONE"):

@@ -12,8 +12,6 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -32,7 +30,7 @@ RESTORED = 3
 
 
 @pytest.fixture(params=TABLES)
-def root(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Path:  # noqa: F811
+def root(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Path:
     """A table whose files, properties and columns changed after the version that is restored."""
     folder = tmp_path / request.param
     clauses, properties = TABLES[request.param]
@@ -85,7 +83,7 @@ def committed(root: Path, version: int) -> dict[str, Any]:
 
 
 def test_both_restore_the_same_and_continue(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     root: Path,
     tmp_path: Path,
 ) -> None:
@@ -118,7 +116,7 @@ def test_both_restore_the_same_and_continue(
     assert report.is_healthy, str(report)
 
 
-def test_a_repaired_table(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_a_repaired_table(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "repaired"
     spark.range(0, 10, 1, 2).write.format("delta").save(str(folder))
     gone, left = (add["path"] for add in of_kind(folder, 0, "add"))

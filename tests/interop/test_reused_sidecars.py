@@ -14,7 +14,7 @@ import pytest
 
 import deltaic
 
-from .test_delta_spark import spark, theirs  # noqa: F401 - a fixture
+from .delta_spark import theirs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +46,7 @@ def made(
     return table, checkpoints, contents
 
 
-def read(spark: SparkSession, root: Path, version: int | None = None) -> list[int]:  # noqa: F811 - the fixture
+def read(spark: SparkSession, root: Path, version: int | None = None) -> list[int]:
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     return sorted(row.id for row in theirs(spark, root, version).select("id").collect())
 
@@ -69,7 +69,7 @@ def referenced(root: Path) -> set[str]:
     return found
 
 
-def test_each_checkpoint_is_read(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_each_checkpoint_is_read(spark: SparkSession, tmp_path: Path) -> None:
     root = tmp_path / "t"
     _, checkpoints, contents = made(root, 6)
     for version in checkpoints:
@@ -81,7 +81,7 @@ def test_each_checkpoint_is_read(spark: SparkSession, tmp_path: Path) -> None:  
     assert read(spark, root) == contents[newest]
 
 
-def test_a_checkpoint_of_theirs_and_ours_after_it(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_a_checkpoint_of_theirs_and_ours_after_it(spark: SparkSession, tmp_path: Path) -> None:
     root = tmp_path / "t"
     table, _, contents = made(root, 4)
     ids = contents[max(contents)]
@@ -103,7 +103,7 @@ def test_a_checkpoint_of_theirs_and_ours_after_it(spark: SparkSession, tmp_path:
 
 
 @pytest.mark.parametrize("by", ["delta-spark", "deltaic"])
-def test_a_cleanup_retains_old_sidecars(spark: SparkSession, tmp_path: Path, by: str) -> None:  # noqa: F811
+def test_a_cleanup_retains_old_sidecars(spark: SparkSession, tmp_path: Path, by: str) -> None:
     """All files are old; the last checkpoint, which remains, references sidecars of the first."""
     root = tmp_path / "t"
     _, checkpoints, contents = made(root, 6)
@@ -134,7 +134,7 @@ def test_a_cleanup_retains_old_sidecars(spark: SparkSession, tmp_path: Path, by:
     assert deltaic.Table(root).check().is_healthy
 
 
-def clean_up(spark: SparkSession, root: Path, by: str) -> None:  # noqa: F811 - the fixture
+def clean_up(spark: SparkSession, root: Path, by: str) -> None:
     if by == "deltaic":
         assert not deltaic.Table(root).clean_up().not_deleted
         return

@@ -14,8 +14,6 @@ import pytest
 import deltaic
 from tests.api.log_files import of_kind
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -35,7 +33,7 @@ CONDITIONS = [
 FILES = 4
 
 
-def made(spark: SparkSession, root: Path, form: str, **more: str) -> None:  # noqa: F811 - the fixture
+def made(spark: SparkSession, root: Path, form: str, **more: str) -> None:
     """Creates a table of files of delta-spark in two partitions, from which rows are deleted."""
     properties = ", ".join(f"'{name}' = '{value}'" for name, value in (FORMS[form] | more).items())
     clause = f"TBLPROPERTIES ({properties})" if properties else ""
@@ -54,14 +52,14 @@ def made(spark: SparkSession, root: Path, form: str, **more: str) -> None:  # no
     spark.sql(f"DELETE FROM delta.`{root}` WHERE id IN (10, 13, 23)")
 
 
-def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:  # noqa: F811 - the fixture
+def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:
     ids = ", _metadata.row_id, _metadata.row_commit_version" if "row ids" in form else ""
     return spark.sql(f"SELECT *{ids} FROM delta.`{root}` ORDER BY id").collect()
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_delta_spark_skips_by_our_statistics(
-    spark: SparkSession,  # noqa: F811 - the fixture
+    spark: SparkSession,
     tmp_path: Path,
     form: str,
 ) -> None:
@@ -96,7 +94,7 @@ def test_delta_spark_skips_by_our_statistics(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_our_statistics_equal_those_of_delta_spark(
-    spark: SparkSession,  # noqa: F811 - the fixture
+    spark: SparkSession,
     tmp_path: Path,
     form: str,
 ) -> None:
@@ -123,7 +121,7 @@ def info_of(root: Path) -> dict[str, Any]:
     ids=["vectors and row ids", "mapped", "dropped column"],
 )
 def test_both_purge(
-    spark: SparkSession,  # noqa: F811 - the fixture
+    spark: SparkSession,
     tmp_path: Path,
     form: str,
     drops: bool,

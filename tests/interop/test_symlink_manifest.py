@@ -10,8 +10,6 @@ import pyarrow as pa
 
 import deltaic
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -29,7 +27,7 @@ def manifests(root: Path) -> dict[str, list[str]]:
     }
 
 
-def test_manifests_are_equal(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_manifests_are_equal(spark: SparkSession, tmp_path: Path) -> None:
     parts = ["a", "b c", None, "x/y=%:"]
     data = pa.table({"id": range(4), "part": pa.array(parts), "day": [1, 1, 2, 2]})
     for name, by in (("plain", []), ("one", ["part"]), ("two", ["day", "part"])):

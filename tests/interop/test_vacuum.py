@@ -14,8 +14,6 @@ import deltaic
 from tests.api.aged_files import age, files_of
 from tests.seed import generator
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -48,14 +46,6 @@ SOME = generator("vacuumed tables").sample(sorted(TABLES), int(os.environ.get("I
 SCHEMA = pa.schema([("p", pa.int64()), ("id", pa.int64())])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_tasks(spark: SparkSession) -> None:  # noqa: F811 - the fixture
-    """Without it, delta-spark lists a table in ten thousand tasks."""
-    spark.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
-    spark.conf.set("spark.sql.codegen.wholeStage", "false")
-    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-
-
 def rows(first: int, number: int = 400) -> pa.Table:
     ids = range(first, first + number)
     return pa.table({"p": [id % 2 for id in ids], "id": list(ids)}, SCHEMA)  # noqa: A001 - short
@@ -70,7 +60,7 @@ def made_by_deltaic(root: Path, properties: dict[str, str], *, partitioned: bool
     table.update({"id": "id + 1"}, "id % 10 = 4")
 
 
-def made_by_spark(spark: SparkSession, root: Path, properties: dict[str, str], *, partitioned: bool) -> None:  # noqa: F811
+def made_by_spark(spark: SparkSession, root: Path, properties: dict[str, str], *, partitioned: bool) -> None:
     name = f"delta.`{root}`"
     by = "PARTITIONED BY (p)" if partitioned else ""
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
@@ -84,12 +74,12 @@ def made_by_spark(spark: SparkSession, root: Path, properties: dict[str, str], *
     spark.sql(f"OPTIMIZE {name}")
 
 
-def forget(spark: SparkSession) -> None:  # noqa: F811 - the fixture
+def forget(spark: SparkSession) -> None:
     """The files of the log were changed."""
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
 
-def by_spark(spark: SparkSession, root: Path, mode: str) -> set[str]:  # noqa: F811 - the fixture
+def by_spark(spark: SparkSession, root: Path, mode: str) -> set[str]:
     """The files that delta-spark would delete; it lists empty folders too."""
     forget(spark)
     found = spark.sql(f"VACUUM delta.`{root}` {mode.upper()} DRY RUN").collect()
@@ -102,7 +92,7 @@ def ids(table: deltaic.Table) -> list[int]:
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_the_same_files(spark: SparkSession, tmp_path: Path, name: str) -> None:  # noqa: F811 - the fixture
+def test_the_same_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
     root = tmp_path / "a table"
     writer, partitioned, properties = TABLES[name]
     if writer == "deltaic":
@@ -136,7 +126,7 @@ def test_the_same_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
     assert ids(table) == before
 
 
-def test_delta_spark_shows_what_was_recorded(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811 - the fixture
+def test_delta_spark_shows_what_was_recorded(spark: SparkSession, tmp_path: Path) -> None:
     # A copy: the sizes of the files of two equal tables may differ.
     tables = {name: tmp_path / name for name in ("ours", "theirs")}
     made_by_deltaic(tables["ours"], {}, partitioned=False)

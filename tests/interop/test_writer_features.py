@@ -16,8 +16,6 @@ from tests.golden.opening import needs_golden
 from tests.golden.reference import reference
 from tests.golden.rows import difference
 
-from .test_delta_spark import spark  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -50,7 +48,7 @@ def ours(root: Path) -> pa.Table:
         return deltaic.Table(root).snapshot().scan(variant="json").to_arrow()
 
 
-def theirs(spark: SparkSession, root: Path) -> pa.Table:  # noqa: F811
+def theirs(spark: SparkSession, root: Path) -> pa.Table:
     """Returns the rows as delta-spark reads them; variants as JSON, at the top and nested."""
     schema = json.loads(deltaic.Table(root).snapshot().schema.to_json())
     frame = spark.read.format("delta").load(str(root))
@@ -79,7 +77,7 @@ def _as_json(sql: str, kind: Any) -> str:
 
 @needs_golden
 @pytest.mark.parametrize("name", TABLES)
-def test_both_write_in_turn(spark: SparkSession, name: str, tmp_path: Path) -> None:  # noqa: F811
+def test_both_write_in_turn(spark: SparkSession, name: str, tmp_path: Path) -> None:
     """protocol: beyond:variant.2, beyond:materialized-partitions.1, beyond:iceberg-compat-v3.1."""
     root = tmp_path / "t"
     shutil.copytree(

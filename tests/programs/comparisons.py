@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Hashable
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -99,25 +100,25 @@ def identified(definition: Definition, found: pa.Table, known: list[Known], vers
     assert len(set(ids)) == len(ids), "row ids are not unique"
     by_id = dict(zip(ids, zip(keys(found, schema.names), versions, strict=True), strict=True))
     old = keys(to_arrow([one.row for one in known], schema), schema.names)
-    named: list[Known] = []
-    new: list[tuple[Known, tuple[Hashable, ...]]] = []
     for one, key in zip(known, old, strict=True):
         if one.row_id is None:
-            new.append((one, key))
             continue
         assert one.row_id in by_id, f"the row id {one.row_id} of {one.row} is gone"
         now, row_version = by_id.pop(one.row_id)
         assert now == key, f"the row id {one.row_id} of {one.row} belongs to another row"
         expected = version if one.version is None else one.version
         assert row_version == expected, f"row commit version {row_version}, not {expected}, of {one.row}"
-        named.append(Known(one.row, one.row_id, row_version))
     highest = max((one.row_id for one in known if one.row_id is not None), default=-1)
     left: dict[tuple[Hashable, ...], list[int]] = {}
     for row_id, (key, row_version) in by_id.items():
         assert row_version == version, f"a new row has the row commit version {row_version}"
         assert row_id > highest or highest == -1, f"a new row has the row id {row_id}, not above {highest}"
         left.setdefault(key, []).append(row_id)
-    for one, key in new:
-        assert left.get(key), f"there is no row id for the new row {one.row}"
-        named.append(Known(one.row, left[key].pop(), version))
+    named: list[Known] = []
+    for one, key in zip(known, old, strict=True):
+        if one.row_id is None:
+            assert left.get(key), f"there is no row id for the new row {one.row}"
+            named.append(Known(one.row, left[key].pop(), version))
+        else:
+            named.append(replace(one, version=version if one.version is None else one.version))
     return named

@@ -1,11 +1,12 @@
-"""A program: a random table, and verbs that change it and its model alike."""
+"""Runs a program: its steps change a table and its model alike."""
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import deltaic
+from tests.seed import generator
 
 from . import alterations, by_deltaic
 from .alterations import Alter
@@ -23,24 +24,21 @@ from .definitions import Definition
 from .merges.effect import MergeEffect
 from .merges.effect import compare_metrics as compare_merge_metrics
 from .model import Effect, Model, Refused
-from .random_definition import random_definition
-from .steps import Steps
+from .plan import Step
 from .verbs import Append, Delete, Maintain, Outcome, Overwrite, RowVerb, Update
-
-PREDICATES = 3
 
 
 class Program:
-    """A table, its model, and the steps so far."""
+    """A table, its model, and what was done to them."""
 
-    def __init__(self, root: Path, chance: random.Random) -> None:
-        self.chance = chance
+    def __init__(self, root: Path, definition: Definition, log: list[str]) -> None:
         self.root = root
-        self.model = Model(random_definition(chance))
-        self.log: list[str] = [f"create {self.definition}"]
-        self.table = by_deltaic.create(root, self.definition)
-        self.steps = Steps(self.model, chance)
-        self.counts: dict[str, int] = {}
+        self.model = Model(definition)
+        self.log = log
+        self.log.append(f"create {definition}")
+        self.table = by_deltaic.create(root, definition)
+        # The values of a new column were drawn when the steps were.
+        self.chance = generator("new columns of programs")
         self.versions: dict[int, Model] = {}
         """Earlier versions."""
 
@@ -49,34 +47,29 @@ class Program:
         """The table, whose columns may have changed."""
         return self.model.definition
 
-    def run(self, steps: int) -> None:
-        """Runs so many steps; a failure shows all of them."""
-        try:
-            self.step(self.steps.first())
-            for _ in range(steps):
-                self.step(self.steps.next())
-            self.end()
-        except Exception as error:
-            error.add_note("\n".join(self.log))
-            raise
+    def run(self, steps: Sequence[Step]) -> None:
+        """Runs the steps, and compares the table with the model after each."""
+        for step in steps:
+            self.log.append(str(step))
+            self._run(step)
+        self._end()
 
-    def step(self, verb: RowVerb | Maintain | Alter) -> None:
-        """Runs a verb on the table and on the model, and compares them."""
-        self.log.append(str(verb))
-        self._count(type(verb).__name__)
+    def _run(self, step: Step) -> None:
+        verb = step.verb
         if isinstance(verb, Maintain):
-            self._maintain(verb)
+            self._maintain(verb, step)
             return
         before, schema = self.table.snapshot().version, self.definition.schema
         if isinstance(verb, Alter):
             assert alterations.run(self.table, verb).version == before + 1
             alterations.apply(self.model, verb, self.chance)
-            self._compare()
+            self._compare(step)
             return
         try:
             effect = alterations.effect(self.model, verb, self.chance)
         except Refused as refused:
             self._refuse(verb, refused, before)
+            self._compare(step)
             return
         found = by_deltaic.preview(self.table, verb, self.definition.schema)
         if found is not None:
@@ -84,13 +77,13 @@ class Program:
             assert found.added_rows == len(effect.inserts)
         outcome = by_deltaic.run(self.table, verb, self.definition.schema)
         has_feed = alterations.fit_one_schema(schema, self.definition.schema)
-        self._apply(verb, effect, outcome, before, has_feed=has_feed)
+        self._apply(step, effect, outcome, before, has_feed=has_feed)
 
-    def _maintain(self, verb: Maintain) -> None:
+    def _maintain(self, verb: Maintain, step: Step) -> None:
         """The rows are the same, with the same row ids, and no change is reported."""
         before = self.table.snapshot()
         by_deltaic.maintain(self.table, verb)
-        self._compare()
+        self._compare(step)
         after = self.table.snapshot()
         if self.definition.has(ROW_IDS):
             names = ["_row_id", "_row_commit_version"]
@@ -103,7 +96,6 @@ class Program:
     def _refuse(self, verb: RowVerb, refused: Refused, before: int) -> None:
         """The verb raises, and the table is as before."""
         self.log.append(f"  must be refused: {refused}")
-        self._count("refused")
         try:
             outcome = by_deltaic.run(self.table, verb, self.definition.schema)
         except (*by_deltaic.REFUSALS, by_deltaic.BlockRaised) as error:
@@ -111,20 +103,19 @@ class Program:
         else:
             raise AssertionError(f"not refused ({refused}): {outcome}")
         assert self.table.snapshot().version == before
-        self._compare()
 
-    def _apply(self, verb: RowVerb, effect: Effect, outcome: Outcome, before: int, *, has_feed: bool) -> None:
-        compare_metrics(verb, effect, outcome)
+    def _apply(self, step: Step, effect: Effect, outcome: Outcome, before: int, *, has_feed: bool) -> None:
+        compare_metrics(step.verb, effect, outcome)
         if outcome.version is not None:
             assert outcome.version == before + 1
         else:
             assert effect.is_nothing
-        if self.chance.random() < 0.3:
+        if step.reopens:
             self.table = deltaic.Table(self.root)
         snapshot = self.table.snapshot()
         assert snapshot.version == (before if outcome.version is None else outcome.version)
         self.model.known, self.model.marks = effect.after, effect.marks
-        self._compare()
+        self._compare(step)
         if outcome.version is None:
             return
         version = outcome.version
@@ -141,29 +132,24 @@ class Program:
         inferred = self.table.changes(version, version, infer=True).to_arrow()
         compare_net_changes(inferred, effect, self.definition.schema)
 
-    def _compare(self) -> None:
+    def _compare(self, step: Step) -> None:
         snapshot = self.table.snapshot()
         compare_rows(snapshot, self.model)
         assert marks_of(snapshot) == self.model.marks
-        for _ in range(PREDICATES):
-            where = self.steps.condition()
+        for where in step.conditions:
             self.log.append(f"    scan {where}")
             compare_predicate(snapshot, self.model, where)
             self.log.pop()
 
-    def end(self) -> None:
-        """The table is healthy, and an earlier version still has its rows."""
+    def _end(self) -> None:
+        """The table is healthy, and the earlier versions still have their rows."""
         report = self.table.check(deep=True)
         assert report.is_healthy, str(report)
-        if self.versions:
-            version = self.chance.choice(sorted(self.versions))
-            compare_rows(self.table.snapshot(version=version), self.versions[version])
-
-    def _count(self, what: str) -> None:
-        self.counts[what] = self.counts.get(what, 0) + 1
+        for version, model in self.versions.items():
+            compare_rows(self.table.snapshot(version=version), model)
 
 
-def compare_metrics(verb: RowVerb, effect: Effect, outcome: Outcome) -> None:
+def compare_metrics(verb: object, effect: Effect, outcome: Outcome) -> None:
     """Metrics about rows are those of the model."""
     if outcome.version is None:
         return

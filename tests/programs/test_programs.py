@@ -1,60 +1,46 @@
 """Random programs of verbs: after each step a table equals a plain model of its rows.
 
-`make programs` runs more of them. A failure prints its steps, and the seed and `PROGRAM=…` that repeat it.
+`make explore ONLY=programs` searches. A failure prints its shortest steps, and the seed and `PROGRAM=…` that
+repeat it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.seed import current_seed, generator
-
-from . import other_readers
+from . import chosen, features, other_readers
+from .plan import Step, planned
 from .program import Program
-
-PROGRAMS = int(os.environ.get("PROGRAMS") or 100)
-GROUP = 25
-STEPS = 5
-MEMORY = Path("/dev/shm")  # noqa: S108 - a file system in memory, where syncing is cheap
+from .shortest import run_steps
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory if the system has one."""
-    if not MEMORY.is_dir():
-        yield tmp_path
-        return
-    path = Path(tempfile.mkdtemp(dir=MEMORY, prefix="deltaic-programs-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-def chosen() -> list[range]:
+def numbers() -> Sequence[int]:
+    """Returns the programs of a run, those of a search, or one."""
     if only := os.environ.get("PROGRAM"):
-        return [range(int(only), int(only) + 1)]
-    return [range(first, min(first + GROUP, PROGRAMS)) for first in range(0, PROGRAMS, GROUP)]
+        return [int(only)]
+    if count := os.environ.get("PROGRAMS"):
+        return range(int(count))
+    return chosen.PROGRAMS
 
 
-@pytest.mark.parametrize("numbers", chosen(), ids=lambda numbers: f"{numbers.start}-{numbers.stop - 1}")
-def test_programs(folder: Path, numbers: range) -> None:
-    counts: Counter[str] = Counter()
-    for number in numbers:
-        chance = generator("programs", number)
-        try:
-            program = Program(folder / str(number), chance)
-            program.run(chance.randint(1, STEPS))
-            read_by = other_readers.compare(folder / str(number), program)
-        except Exception as error:
-            error.add_note(f"to repeat: TEST_SEED={current_seed()} PROGRAM={number}")
-            raise
-        counts.update(program.counts)
-        counts.update(read_by)
-        shutil.rmtree(folder / str(number))
-    print(dict(counts))
+@pytest.mark.parametrize("number", numbers())
+def test_programs(folder: Path, number: int) -> None:
+    plan = planned(number)
+
+    def run(root: Path, steps: Sequence[Step], log: list[str]) -> None:
+        program = Program(root, plan.definition, log)
+        program.run(steps)
+        if number % chosen.READ_BY_OTHERS == 0:
+            other_readers.compare(root, program)
+
+    run_steps(run, folder, plan.steps, f"PROGRAM={number} .venv/bin/pytest tests/programs/test_programs.py")
+
+
+def test_the_programs_of_a_run_have_every_feature() -> None:
+    """Otherwise `python -m tests.programs.choose` chooses others."""
+    found = set[str]().union(*(planned(number).features for number in chosen.PROGRAMS))
+    assert not {*features.OF_PROGRAMS} - found

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.golden.share import leave_out
 
+from . import java
+from .restored import restored
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Settings = Callable[[Mapping[str, str]], AbstractContextManager[None]]
-
-
-def has_java() -> bool:
-    """Whether Java is installed where PySpark looks for it."""
-    home = os.environ.get("JAVA_HOME")
-    return bool(shutil.which("java") or (home and (Path(home) / "bin" / "java").exists()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,9 +34,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     pytest.importorskip("pyspark", reason="missing: PySpark")
-    if not has_java():
+    if not java.is_installed():
         pytest.skip("missing: Java, for Spark")
     from pyspark.sql import SparkSession
 
@@ -49,20 +44,42 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     os.environ["LC_ALL"] = "C.UTF-8"
     # Otherwise Spark's Python workers would use the first python3 on the path.
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    # The Python processes of Spark write their temporary files there.
+    os.environ["TMPDIR"] = str(tmp_path_factory.mktemp("temporary"))
     settings = {
+        # A server of Spark Connect, which a test starts, gets a port that is free.
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": java.OPTIONS,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    session = SparkSession.builder.master("local[2]").appName("tests").config(map=settings).getOrCreate()
-    yield session
-    session.stop()
+    started = SparkSession.builder.master("local[2]").appName("tests").config(map=settings).getOrCreate()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def spark(session: SparkSession) -> Iterator[SparkSession]:
+    """The session; the settings that a module changes are restored."""
+    with restored(session):
+        yield session
+
+
+@pytest.fixture(scope="module")
+def small_queries(spark: SparkSession) -> SparkSession:
+    """The session without compiled and adaptive queries, which take longer than queries of a few rows."""
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    return spark
 
 
 @pytest.fixture

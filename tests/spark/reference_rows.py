@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+import deltaic
+from tests.golden.expected_rows import as_read, padded
 from tests.golden.reference import GOLDEN, Content, Reference, reference
 from tests.golden.rows import difference
-from tests.golden.test_golden import as_read, padded
 from tests.golden.variants import as_text, holds_variants, rendered
 
 if TYPE_CHECKING:
@@ -37,6 +39,18 @@ def older_versions() -> list[tuple[str, int]]:
         for version, known in reference(name).older.items()
         if known.rows and f"{name}@{version}" not in not_read
     ]
+
+
+def beyond_spark(snapshot: deltaic.Snapshot) -> str | None:
+    """Returns why a native scan cannot read the table, if it cannot."""
+    if snapshot.properties.get("delta.columnMapping.mode") == "id":
+        return "found by ids"
+    return "type variant" if holds_variants(json.loads(snapshot.schema.to_json())) else None
+
+
+def without_stale_checksums(table: Path, to: Path) -> Path:
+    """Copies a table without Hadoop's checksums (.<name>.crc), some of which are outdated."""
+    return shutil.copytree(table, to / "t", ignore=shutil.ignore_patterns(".*.crc"))
 
 
 def arrow_of(frame: DataFrame) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,9 @@ from .ways import WAYS, Load, loader
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FILES = 60
+pytestmark = pytest.mark.usefixtures("small_queries")
+
+FILES = 6
 
 
 @pytest.fixture(params=WAYS)
@@ -213,11 +216,16 @@ def cancelled(spark: SparkSession, run: Callable[[], Any], cancel: Callable[[], 
         other.join()
 
 
-def slow(frame: DataFrame) -> DataFrame:
-    """Returns a query that is slow for each row, and that checks for cancellation only between files."""
-    numbers = "explode(sequence(1, 5000))"
-    twice = frame.selectExpr("id", f"{numbers} AS a").selectExpr("id", "a", f"{numbers} AS b")
-    return twice.selectExpr("max(hash(id, a, b))")
+def waiting(frame: DataFrame, file: Path) -> DataFrame:
+    """Returns a query whose tasks end after the file exists."""
+    from pyspark.sql.functions import udf
+
+    def wait(row: int) -> int:
+        while not file.exists():
+            time.sleep(0.05)
+        return row
+
+    return frame.select(udf(wait, "bigint")("id"))
 
 
 @pytest.mark.parametrize("how", [by_group, by_job_tag, by_interrupting_all])
@@ -228,7 +236,11 @@ def test_a_cancelled_query(
     made = HandmadeTable(tmp_path / "t")
     made.create(*(made.data(f"{number}.parquet", ids(number)) for number in range(FILES)))
     frame = load(made.root)
-    with pytest.raises(Exception, match=r"\[SPARK_JOB_CANCELLED\]"):
-        how(spark, slow(frame).collect)
+    may_end = tmp_path / "may end"
+    try:
+        with pytest.raises(Exception, match=r"\[SPARK_JOB_CANCELLED\]"):
+            how(spark, waiting(frame, may_end).collect)
+    finally:
+        may_end.touch()
     assert frame.count() == FILES
     assert frame.selectExpr("sum(id) AS s").first().s == sum(range(FILES))

@@ -19,6 +19,8 @@ from .ways import WAYS, Load, loader
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("small_queries")
+
 THREADS = 8
 QUERIES = 24
 # Each version adds this many rows, in each of two partitions.

@@ -6,16 +6,11 @@ The client runs in its own process, because a process can have either classic or
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -23,13 +18,14 @@ import pytest
 import deltaic
 from tests.protocol.handmade_log import HandmadeTable, field, metadata, protocol, schema
 
-from .conftest import has_java
-from .test_native_vectors import with_vector
+from .vector_tables import with_vector
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NEEDED = ("grpc", "grpc_status", "google.rpc", "pandas")
 ROWS = pa.table({"id": [1, 2, 3], "city": ["Oslo", None, "Rome"]})
 ROWS_WITH_VECTOR, DELETED = 9_000, range(0, 9_000, 3)
-PATIENCE = 120  # seconds to wait for a server: a guard against hangs, not a measurement
 
 CLIENT = """
 import json, sys
@@ -119,52 +115,22 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a local Spark Connect server."""
-    pyspark = pytest.importorskip("pyspark", reason="missing: PySpark")
-    needed = NEEDED if pyspark.__version__.startswith("4.0.") else (*NEEDED, "zstandard")
+def server(session: SparkSession) -> Iterator[str]:
+    """The address of a Spark Connect server in the JVM of the session."""
+    needed = NEEDED if session.version.startswith("4.0.") else (*NEEDED, "zstandard")
     missing = [name for name in needed if not there(name)]
     if missing:
         pytest.skip(
             f"missing: packages of Spark Connect: pip install 'pyspark[connect]' ({', '.join(missing)})"
         )
-    if not has_java():
-        pytest.skip("missing: Java, for Spark")
-    folder = tmp_path_factory.mktemp("connect")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.ui.enabled": "false",
-    }
-    home = Path(pyspark.__file__).parent
-    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]"]
-    for name, value in settings.items():
-        command += ["--conf", f"{name}={value}"]
-    command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(home),
-        "PYSPARK_PYTHON": sys.executable,
-        "LC_ALL": "C.UTF-8",
-        "TMPDIR": str(folder),
-    }
-    log = folder / "server.log"
-    with log.open("w") as out:
-        started = subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder)
+    jvm: Any = session._jvm
+    none = jvm.scala.Option.empty()
+    service = getattr(getattr(jvm, "org.apache.spark.sql.connect.service.SparkConnectService$"), "MODULE$")
+    service.start(session._jsc.sc())
     try:
-        wait_for(port, started, log)
-        yield f"sc://127.0.0.1:{port}"
+        yield f"sc://127.0.0.1:{service.localPort()}"
     finally:
-        started.send_signal(signal.SIGTERM)
-        started.wait(PATIENCE)
+        service.stop(none, none)
 
 
 def there(name: str) -> bool:
@@ -172,16 +138,6 @@ def there(name: str) -> bool:
         return find_spec(name) is not None
     except ModuleNotFoundError:
         return False
-
-
-def wait_for(port: int, started: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while started.poll() is None and time.monotonic() < end:
-        with socket.socket() as trial:
-            if trial.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"the Spark Connect server did not start: {log.read_text()[-2000:]}")
 
 
 @pytest.fixture(scope="module")

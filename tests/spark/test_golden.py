@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,28 +11,17 @@ import deltaic
 import deltaic.spark as ds
 from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
-from tests.golden.variants import holds_variants
 
-from .reference_rows import READ, arrow_of, older_versions, prove
+from .reference_rows import READ, arrow_of, beyond_spark, older_versions, prove, without_stale_checksums
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("small_queries")
+
 needs_golden = pytest.mark.skipif(not GOLDEN.is_dir(), reason="missing: ../shared/golden beside the project")
 OLDER = older_versions()
 ROW_IDS = [name for name in READ if (GOLDEN / name / "expected" / "row_ids").is_dir()]
-
-
-def beyond_spark(snapshot: deltaic.Snapshot) -> str | None:
-    """Returns why a native scan cannot read the table, if it cannot."""
-    if snapshot.properties.get("delta.columnMapping.mode") == "id":
-        return "found by ids"
-    return "type variant" if holds_variants(json.loads(snapshot.schema.to_json())) else None
-
-
-def without_stale_checksums(table: Path, to: Path) -> Path:
-    """Copies a table without Hadoop's checksums (.<name>.crc), some of which are outdated."""
-    return shutil.copytree(table, to / "t", ignore=shutil.ignore_patterns(".*.crc"))
 
 
 @pytest.mark.filterwarnings("ignore::deltaic.DeltaicWarning")

@@ -10,9 +10,9 @@ import pytest
 
 import deltaic
 import deltaic.spark as ds
+from tests.golden.feeds import FEEDS, Feed, content
 from tests.golden.reference import GOLDEN, reference
 from tests.golden.rows import difference
-from tests.golden.test_changes import FEEDS, Feed, content
 
 from .reference_rows import READ, arrow_of, older_versions, prove
 
@@ -24,8 +24,8 @@ OLDER = older_versions()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _registered(spark: SparkSession) -> None:
-    ds.register(spark)
+def _registered(small_queries: SparkSession) -> None:
+    ds.register(small_queries)
 
 
 def rows(spark: SparkSession, folder: Path, **options: object) -> pa.Table:

@@ -22,7 +22,7 @@ from tests.protocol.test_column_mapping import (
     struct,
 )
 
-from .test_native_scan import plan_of
+from .plans import plan_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +15,10 @@ import deltaic.spark as ds
 from tests.golden.rows import difference
 from tests.protocol.handmade_log import ONE_LONG, HandmadeTable, add, field, ids, metadata, protocol, schema
 
+from .plans import plan_of
+
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-
-def plan_of(frame: DataFrame) -> str:
-    with io.StringIO() as text, redirect_stdout(text):
-        frame.explain()
-        return text.getvalue()
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import deltaic
 import deltaic.spark as ds
 from tests.golden.rows import difference
-from tests.protocol.handmade_log import ONE_LONG, HandmadeTable, add, field, ids, metadata, schema
+from tests.protocol.handmade_log import ONE_LONG, HandmadeTable, field, ids, metadata, schema
 from tests.protocol.handmade_vectors import FEATURE, VectorFile, without
 
 from .conftest import Settings
+from .vector_tables import with_vector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,16 +32,6 @@ DELETED: dict[str, Iterable[int]] = {
     "all but one": [row for row in range(ROWS) if row != 4_096],
     "every row": range(ROWS),
 }
-
-
-def with_vector(root: Path, rows: int, deleted: Iterable[int]) -> HandmadeTable:
-    """Returns a table of one file with several row groups and a deletion vector."""
-    made = HandmadeTable(root)
-    made.commit(FEATURE, metadata(ONE_LONG))
-    pq.write_table(ids(*range(rows)), made.root / "a.parquet", row_group_size=3_000)
-    size = (made.root / "a.parquet").stat().st_size
-    made.commit(add("a.parquet", size=size, **without(*deleted)))
-    return made
 
 
 @pytest.mark.parametrize("name", DELETED)

@@ -18,6 +18,8 @@ from .ways import WAYS, Load, loader
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("small_queries")
+
 # File names, or folder and file name, relative to the table.
 FILES = [
     "with blank.parquet",

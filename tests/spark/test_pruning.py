@@ -20,6 +20,8 @@ from .conftest import Settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("small_queries")
+
 HOUR = 3_600_000_000
 
 

@@ -16,8 +16,8 @@ import deltaic.spark as ds
 from tests.protocol.handmade_log import Action, HandmadeTable, add, field, metadata, protocol, schema
 
 from .conftest import Settings
-from .test_native_scan import plan_of
-from .test_native_vectors import with_vector
+from .plans import plan_of
+from .vector_tables import with_vector
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 

@@ -38,8 +38,8 @@ ROWS = pa.table(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _registered(spark: SparkSession) -> None:
-    ds.register(spark)
+def _registered(small_queries: SparkSession) -> None:
+    ds.register(small_queries)
 
 
 @pytest.fixture
@@ -403,18 +403,11 @@ def test_options_of_a_stream_are_not_reads(spark: SparkSession, versions: Path) 
     assert "'ignoreDeletes' is for a stream" in first_lines(load(spark, versions, ignoreDeletes=True).count)
 
 
-def test_found_without_register(tmp_path: Path, versions: Path) -> None:
-    code = f"""
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[1]").config(map={{
-    "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false",
-    "spark.driver.memory": "512m", "spark.sql.warehouse.dir": {str(tmp_path)!r},
-}}).getOrCreate()
-print("rows:", spark.read.format("deltaic").load({str(versions)!r}).count())
-spark.stop()
-"""
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "rows: 2" in ended.stdout, ended.stderr[-2000:]
+def test_found_without_register(spark: SparkSession, versions: Path) -> None:
+    """Another session does not have what was registered in this one."""
+    other = spark.newSession()
+    assert numbers(other.read.format("deltaic").load(str(versions))) == [1, 2]
+    assert "DATA_SOURCE_NOT_FOUND" in first_lines(lambda: other.read.format("delta").load(str(versions)))
 
 
 def test_the_module_that_spark_finds_raises_nothing() -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("small_queries")
+
 
 def is_older_than_4_2(spark: SparkSession) -> bool:
     return tuple(int(part) for part in spark.version.split(".")[:2]) < (4, 2)

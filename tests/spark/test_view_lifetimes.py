@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -13,11 +14,12 @@ import pytest
 import deltaic
 import deltaic.spark as ds
 
-from . import own_process
 from .ways import WAYS, Load, loader
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("small_queries")
 
 
 @pytest.fixture(params=WAYS)
@@ -144,13 +146,27 @@ def test_loads_of_many_threads_leave_no_file(
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.usefixtures("spark")
-def test_a_driver_whose_own_file_system_is_remote(table: deltaic.Table, tmp_path: Path) -> None:
+@pytest.fixture
+def remote_default(spark: SparkSession) -> Iterator[None]:
+    """Hadoop's default file system is one that does not respond."""
+    context: Any = spark.sparkContext
+    hadoop = context._jsc.hadoopConfiguration()
+    changed = {"fs.defaultFS": "hdfs://127.0.0.1:9", "ipc.client.connect.max.retries": "0"}
+    before = {name: hadoop.get(name) for name in changed}
+    for name, value in changed.items():
+        hadoop.set(name, value)
+    yield
+    for name, value in before.items():
+        hadoop.set(name, value)
+
+
+@pytest.mark.usefixtures("remote_default")
+def test_a_driver_whose_own_file_system_is_remote(
+    spark: SparkSession, load: Load, table: deltaic.Table, scratch: Path
+) -> None:
     """A path without a scheme is local for deltaic, and so it is for Spark: no request to a NameNode."""
-    nobody = "hdfs://127.0.0.1:9"
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    answers = own_process.run("remote_default", nobody, place(table), environment={"TMPDIR": str(folder)})
-    assert answers["native"] == {"a": 20, "b": 25}
-    assert answers["left"] == []
-    assert answers["source"] == {"a": 20, "b": 25}
+    sums = load(place(table)).groupBy("p").agg({"id": "sum"}).toDF("p", "s").collect()
+    assert {row.p: row.s for row in sums} == {"a": 20, "b": 25}
+    assert list(scratch.iterdir()) == []
+    with pytest.raises(Exception, match=r"(localhost|127\.0\.0\.1):9\b"):
+        spark.read.parquet(place(table))

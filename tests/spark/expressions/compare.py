@@ -44,6 +44,8 @@ class Result:
     data_type: str = ""
     values: tuple[Any, ...] = ()
     errors: tuple[str | None, ...] = ()
+    now: int = NOW
+    """The current time of the query."""
 
 
 def plain(array: pa.ChunkedArray | pa.Array) -> list[Any]:
@@ -67,10 +69,10 @@ def _type(data_type: pa.DataType) -> str:
     return str(data_type).replace("large_", "").replace("null", "void")
 
 
-def here(rows: pa.Table, expression: str) -> Result:
-    """Evaluates an expression by deltaic."""
+def here(rows: pa.Table, expression: str, now: int = NOW) -> Result:
+    """Evaluates an expression by deltaic, at a time in microseconds."""
     try:
-        found = pa.table(EVALUATE(rows, expression, NOW))
+        found = pa.table(EVALUATE(rows, expression, now))
     except DeltaicError as error:
         return Result(refused=f"{type(error).__name__}: {error}".splitlines()[0])
     errors = [None if error is None else error.split(" at line ")[0] for error in found["error"].to_pylist()]
@@ -109,20 +111,24 @@ class Evaluator:
         from pyspark.errors import AnalysisException
 
         try:
-            _ = self.frame.selectExpr(f"{expression} AS value").schema
+            self.frame.selectExpr(f"{expression} AS value")
         except AnalysisException as error:
             return str(error).splitlines()[0]
         return None
 
     def results(self, expressions: Sequence[str]) -> list[Result]:
         """Returns the result of each expression."""
+        from pyspark.sql import functions
+
+        current = functions.expr("unix_micros(current_timestamp())").alias("now")
         refused = {expression: self._refused(expression) for expression in expressions}
         accepted = [expression for expression in expressions if refused[expression] is None]
         found: dict[str, Result] = {}
         for start in range(0, len(accepted), AT_ONCE):
             part = accepted[start : start + AT_ONCE]
             columns = [self._attempt(text).alias(f"c{number}") for number, text in enumerate(part)]
-            answer = self.frame.select("id", *columns).toArrow()
+            answer = self.frame.select("id", current, *columns).toArrow()
+            now = answer["now"][0].as_py()
             assert answer["id"].to_pylist() == list(range(self.count))
             for number, text in enumerate(part):
                 structs = answer[f"c{number}"].combine_chunks()
@@ -132,7 +138,7 @@ class Evaluator:
                 results = (
                     RAISES if is_raised else value for value, is_raised in zip(cells, raises, strict=True)
                 )
-                found[text] = Result(data_type=_type(values.type), values=tuple(results))
+                found[text] = Result(data_type=_type(values.type), values=tuple(results), now=now)
         return [found.get(text) or Result(refused=refused[text]) for text in expressions]
 
 
@@ -159,7 +165,7 @@ def difference(rows: pa.Table, expression: str, expected: Result) -> str | None:
     """Returns how deltaic's results of an expression differ from Spark's, with the first rows."""
     used = columns_of(rows, expression)
     rows = rows.select(used or ["id"]).combine_chunks()
-    found = here(rows, expression)
+    found = here(rows, expression, expected.now)
     if found.refused is not None or expected.refused is not None:
         is_same = (found.refused is None) == (expected.refused is None)
         if is_same or exception(expression, found.refused):
@@ -170,7 +176,7 @@ def difference(rows: pa.Table, expression: str, expected: Result) -> str | None:
     errors = found.errors
     if expression.startswith("TRY_"):
         # Why a value is NULL.
-        errors = here(rows, expression.removeprefix("TRY_")).errors
+        errors = here(rows, expression.removeprefix("TRY_"), expected.now).errors
     pairs = enumerate(zip(found.values, expected.values, strict=True))
     apart = [
         row

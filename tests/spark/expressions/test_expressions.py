@@ -15,8 +15,6 @@ from .families import FAMILIES
 from .values import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
 TOP = Path(__file__).parents[3]
@@ -28,16 +26,10 @@ FEW = {"current_date", "curdate", "current_timestamp", "now", "struct"}
 
 
 @pytest.fixture(scope="module")
-def evaluator(spark: SparkSession) -> Iterator[Evaluator]:
-    if tuple(int(part) for part in spark.version.split(".")[:2]) < (4, 3):
+def evaluator(small_queries: SparkSession) -> Evaluator:
+    if tuple(int(part) for part in small_queries.version.split(".")[:2]) < (4, 3):
         pytest.skip("expressions mean what they mean in Spark 4.3")
-    # Compiling code for each expression takes longer than interpreting it for these rows.
-    by_name = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    for name, value in by_name.items():
-        spark.conf.set(name, value)
-    yield Evaluator(spark, ROWS)
-    for name in by_name:
-        spark.conf.unset(name)
+    return Evaluator(small_queries, ROWS)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,6 +13,7 @@ import pyspark
 
 import deltaic
 import deltaic.spark as ds
+from tests.spark import java
 from tests.spark.programs.session import session
 
 if TYPE_CHECKING:
@@ -55,22 +56,22 @@ def answers(frame: DataFrame) -> dict[str, Any]:
 
 def tasks_by_executor(spark: SparkSession) -> dict[str, int]:
     """Returns the number of finished tasks per executor."""
-    told = cast("Any", spark.sparkContext)._jsc.sc().statusStore().executorList(True)
+    context = cast("Any", spark.sparkContext)._jsc.sc()
+    # Spark counts tasks when it handles the events of their ends.
+    context.listenerBus().waitUntilEmpty(3_000_000)
+    told = context.statusStore().executorList(True)
     executors = [told.apply(i) for i in range(told.size())]
     return {each.id(): each.totalTasks() for each in executors if each.id() != "driver"}
 
 
 def where_python_runs(_: Iterable[Any]) -> Iterator[tuple[str, str, int]]:
     """Yields the executor's working directory, the package's path there, and a count from its Rust core."""
-    import time
-
     import pyarrow as pa
 
     import deltaic
 
     table = deltaic.Table.create("memory://there/", pa.schema([("id", pa.int64())]))
     table.append(pa.table({"id": pa.array([1, 2], pa.int64())}))
-    time.sleep(1)  # so that one executor does not run all tasks
     yield str(Path.cwd()), str(Path(deltaic.__file__).resolve()), table.snapshot().scan().count()
 
 
@@ -84,9 +85,15 @@ def main(path: str, scratch: str) -> None:
     spark = session(
         "local-cluster[2,1,1024]",
         spark__executor__memory="512m",
+        spark__executor__extraJavaOptions=java.OPTIONS,
+        # Neither compiled queries nor their adaptation depend on the cluster.
+        spark__sql__codegen__wholeStage="false",
+        spark__sql__codegen__factoryMode="NO_CODEGEN",
+        spark__sql__adaptive__enabled="false",
         # Both executors must be registered before the first task is scheduled.
         spark__scheduler__minRegisteredResourcesRatio="1.0",
-        spark__scheduler__maxRegisteredResourcesWaitingTime="240s",
+        spark__scheduler__maxRegisteredResourcesWaitingTime="3000s",
+        spark__ui__liveUpdate__period="0",
         spark__archives=packed(Path(scratch) / "libraries.tar"),
         spark__executorEnv__PYTHONPATH="libraries",
     )
@@ -95,8 +102,9 @@ def main(path: str, scratch: str) -> None:
 
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    places = spark.sparkContext.parallelize(range(4), 4).mapPartitions(where_python_runs).collect()
-    told["places"] = sorted(set(places))
+    # Tasks of a barrier run at the same time, so that each executor runs one of them.
+    both = spark.sparkContext.parallelize(range(2), 2).barrier()
+    told["places"] = sorted(set(both.mapPartitions(where_python_runs).collect()))
     before = tasks_by_executor(spark)
     ds.register(spark)
     told["source"] = answers(spark.read.format("deltaic").load(path))
