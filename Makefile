@@ -18,9 +18,8 @@ endif
 SCALE ?= 1
 REPEAT ?= 5
 ONLY ?=
-# Fuzzing: seconds for each target, and executions of its invariant without coverage.
+# Fuzzing: seconds for each target.
 SECONDS_EACH ?= 60
-EXECUTIONS ?= 100000
 
 # Races: processes, commits of each on a disk and on S3, killed appends (verbs are killed at every step), and turns of the comparison with deltalake.
 WRITERS ?= 8
@@ -31,16 +30,10 @@ TURNS ?= 5
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Property tests of data skipping: number of tables, with a dozen predicates each.
-TABLES ?= 100000
-# State machine: number of steps in memory, and the first seed; optimized, with all assertions.
-STEPS ?= 1000000
-SEED ?= 0
-OPTIMISED := $(foreach crate,protocol log,--config 'profile.dev.package.deltaic-$(crate).opt-level=3')
-# Programs of verbs, compared with a model of plain rows.
-PROGRAMS ?= 20000
-MERGES ?= 2000
-INTEROP_PROGRAMS ?= 150
+# Searches: number of seeds, so many times the cases of a seed, and the number that an earlier search began with.
+SEEDS ?= 1
+SIZE ?= 1
+SEED ?=
 # Mutants: which part of them to test; 0/4 is the first of four.
 SHARD ?= 0/1
 # The Spark versions of `make test-spark-matrix`.
@@ -58,16 +51,24 @@ demo: need-java develop ## create, append, read, change, merge and query with Sp
 	@$(BIN)/python examples/flights.py
 
 .PHONY: test
-test: $(if $(CI),need-java) develop ## run all tests (Rust, Python, Spark 4.3 and 4.0, interop), with a summary
+test: need-cargo $(if $(CI),need-java) venv ## run all tests (Rust, Python, Spark 4.3 and 4.0, interop), with a summary
 	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py
 
+.PHONY: quick
+quick: need-cargo venv ## check what changed since main: formatting, lints and the tests of the changed files
+	@$(BIN)/python tests/quick.py
+
+.PHONY: test-wheel
+test-wheel: need-cargo venv ## build the release wheel, install it outside of the tree and test it there: before each release
+	@$(BIN)/python tests/run.py wheel
+
 .PHONY: test-spark-matrix
-test-spark-matrix: need-java develop ## run the Spark tests with each of VERSIONS="4.0 4.1 4.2 4.3", with a summary
-	@GOLDEN_SHARE=1 PYTHON="$(PYTHON)" $(BIN)/python tests/run.py $(addprefix spark,$(subst .,,$(VERSIONS)))
+test-spark-matrix: need-cargo need-java venv ## run all Spark tests with each of VERSIONS="4.0 4.1 4.2 4.3", with a summary
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py --all-tables $(addprefix spark,$(subst .,,$(VERSIONS)))
 
 .PHONY: interop
-interop: need-java develop ## check that delta-spark reads what deltaic wrote, and runs INTEROP_PROGRAMS=150 programs of verbs alike
-	@INTEROP_PROGRAMS=$(INTEROP_PROGRAMS) PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
+interop: need-cargo need-java venv ## check that delta-spark reads what deltaic wrote, and changes tables alike
+	@PYTHON="$(PYTHON)" $(BIN)/python tests/run.py interop
 
 .PHONY: check
 check: need-cargo venv ## check formatting, lints and types
@@ -130,19 +131,6 @@ asan: need-cargo venv ## run AddressSanitizer on all seeds, all earlier findings
 	@fuzz/run.sh 0
 	@fuzz/asan_extension.sh
 
-.PHONY: fuzz-bounded
-fuzz-bounded: need-cargo need-python ## run every fuzz target's invariant on known bytes with EXECUTIONS=100000 random changes
-	@$(PYTHON) fuzz/collect_seeds.py ../shared fuzz/golden
-	@FUZZ_EXECUTIONS=$(EXECUTIONS) cargo test --locked -p deltaic-testkit --test untrusted -p deltaic-table --test arrow_input
-
-.PHONY: properties
-properties: need-cargo ## test that data skipping loses no row: TABLES=100000 with a dozen predicates each
-	@PROPTEST_CASES=$(TABLES) cargo test --locked -p deltaic-protocol --lib skipping::tests::never_lost
-
-.PHONY: model
-model: need-cargo ## test that accepted transactions are serializable in every history of three
-	@MODEL=all cargo test --locked -p deltaic-log --lib transaction::model
-
 .PHONY: races
 races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=500 each on a disk and STORE_COMMITS=100 on S3, KILLS=150, 128 lost responses
 	@RACE_WRITERS=$(WRITERS) RACE_COMMITS=$(COMMITS) RACE_STORE_COMMITS=$(STORE_COMMITS) RACE_KILLS=$(KILLS) \
@@ -157,16 +145,9 @@ bench-races: .envs/bench/.ready .envs/stores/.packages ## compare concurrent com
 	@.envs/bench/bin/python benches/python/races.py --writers $(WRITERS) --commits $(COMMITS) \
 		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/background/benchmarks.md
 
-.PHONY: machine
-machine: need-cargo ## compare a table with a model of plain maps: STEPS=1000000 random steps in memory and 2,000 on disk, from SEED=0
-	@MACHINE_STEPS=$(STEPS) MACHINE_SEED=$(SEED) \
-		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine memory -- --nocapture
-	@MACHINE_STEPS=2000 MACHINE_SEED=$(SEED) \
-		cargo test --locked $(OPTIMISED) -p deltaic-log --test state_machine disk -- --nocapture
-
-.PHONY: programs
-programs: develop ## compare tables with a model of plain rows after each verb of PROGRAMS=20000 random programs and MERGES=2000 merges
-	@PROGRAMS=$(PROGRAMS) MERGES=$(MERGES) $(BIN)/python -m pytest -q -n 2 tests/programs
+.PHONY: explore
+explore: need-java develop ## search with new seeds: all random suites for each of SEEDS=1, or ONLY=programs,merges with SIZE=10 times the cases
+	@$(BIN)/python -m tests.explore --seeds $(SEEDS) --size $(SIZE) --only "$(ONLY)" $(if $(SEED),--seed $(SEED))
 
 .PHONY: mutants
 mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in one place at a time: does a test fail? (SHARD=0/1)
@@ -174,10 +155,10 @@ mutants: need-cargo ## change the code of skipping, conflicts and checkpoints in
 	@PROPTEST_CASES=64 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-conflict --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/transaction/conflict/**' --file 'rust/log/src/transaction/rebase/**' \
 		--file rust/log/src/transaction/isolation.rs --file rust/log/src/reconcile.rs --file 'rust/log/src/reconcile/**' \
-		-- --locked --lib --test transactions --test alter --test equivalence --test replay --test checksums --test table_operation
+		-- --locked --lib --test it -- tests:: model:: transactions:: alter:: equivalence:: replay:: checksums:: table_operation::
 	@PROPTEST_CASES=16 nice -n 19 cargo mutants --package deltaic-log --output target/mutants-maintenance --jobs 1 --shard $(SHARD) \
 		--file 'rust/log/src/checkpoint/**' --file 'rust/log/src/cleanup/**' \
-		-- --locked --lib --test checkpoint_files --test checkpoint_histories --test checkpoint_failures --test cleanup --test whole_adds
+		-- --locked --lib --test it -- tests:: model:: checkpoint_files:: checkpoint_histories:: checkpoint_failures:: cleanup:: whole_adds::
 	@PROPTEST_CASES=400 nice -n 19 cargo mutants --package deltaic-protocol --output target --jobs 1 \
 		--file 'rust/protocol/src/skipping/**' --file 'rust/protocol/src/expr/evaluate/**' \
 		-- --lib --locked -- skipping expr

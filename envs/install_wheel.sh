@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs the wheel of dist/ into FOLDER/venv and copies the tests to FOLDER/project, so that nothing of the source tree can be
-# imported. FOLDER is outside of the tree; ../shared is linked beside the copy.
+# Installs the wheel of DIST into FOLDER/venv and copies the tests to FOLDER/project, so that nothing of the source tree can be
+# imported. FOLDER is outside of the tree; ../shared is linked beside the copy. Other packages are those of .venv.
 set -euo pipefail
 
-folder=${1:?usage: envs/install_wheel.sh FOLDER}
+folder=${1:?usage: envs/install_wheel.sh FOLDER DIST}
+dist=${2:?usage: envs/install_wheel.sh FOLDER DIST}
 top=$(cd "$(dirname "$0")/.." && pwd -P)
-# What the tests need besides pyarrow, which the wheel requires, in the versions of requirements-dev.txt.
-packages='pyarrow|pandas|polars|duckdb|rich|pytest|hypothesis'
+purelib='import sysconfig; print(sysconfig.get_path("purelib"))'
 
-"${PYTHON:-$top/.venv/bin/python}" -m venv "$folder/venv"
-grep -E "^($packages)==" "$top/requirements-dev.txt" > "$folder/requirements.txt"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$folder/requirements.txt" "$top"/dist/*.whl
+"$top/.venv/bin/python" -m venv "$folder/venv"
+# Path files of another environment are not read, such as the one that makes the source tree importable there.
+"$top/.venv/bin/python" -c "$purelib" > "$("$folder/venv/bin/python" -c "$purelib")/development.pth"
+"$folder/venv/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$dist"/*.whl
+"$folder/venv/bin/pip" check --quiet
 
 mkdir "$folder/project"
 cp -R "$top/tests" "$top/docs" "$top/pyproject.toml" "$folder/project"

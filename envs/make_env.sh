@@ -32,7 +32,7 @@ else
   echo "make_env: making .envs/$name with $("$PYTHON" --version) and envs/$name.txt"
   rm -rf "$env"
   "$PYTHON" -m venv "$env"
-  "$env/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+  "$top/envs/install_pinned.sh" "$env" "$requirements"
   site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$top/python" > "$site/deltaic.pth"
   echo "$packages" > "$env/.packages"

@@ -14,5 +14,5 @@ fi
 echo "venv: creating .venv with $("$PYTHON" --version) and requirements-dev.txt"
 rm -rf "$env"
 "$PYTHON" -m venv "$env"
-"$env/bin/pip" install --quiet --disable-pip-version-check --requirement "$top/requirements-dev.txt"
+"$top/envs/install_pinned.sh" "$env" "$top/requirements-dev.txt"
 echo "$wanted" > "$env/.packages"

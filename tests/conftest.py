@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.share import leave_out
+from tests.random_suites import SHARE
 from tests.seed import VARIABLE, export_seed
 
 # Checks that apply to every test of the suite.
@@ -21,8 +23,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Seeds every random test of this process from `tests/seed.py`, including Hypothesis."""
     seed = export_seed()
     # The environments for other versions of Spark do not have Hypothesis.
-    if getattr(config.option, "hypothesis_seed", "") is None:
-        config.option.hypothesis_seed = str(seed)
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from tests import hypothesis_profile
+
+        hypothesis_profile.load()
+        if config.option.hypothesis_seed is None:
+            config.option.hypothesis_seed = str(seed)
 
 
 @pytest.fixture(scope="session")
@@ -42,8 +48,12 @@ def golden_root(shared: Path) -> Path:
     return root
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Requires that an expected failure names its exception, so that no other failure is accepted."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Requires that an expected failure names its exception, so that no other failure is accepted.
+
+    `make explore` runs a share of the parametrized tests.
+    """
+    leave_out(config, items, lambda item: hasattr(item, "callspec"), variable=SHARE)
     for item in items:
         for mark in item.iter_markers("xfail"):
             if "raises" not in mark.kwargs or mark.kwargs.get("strict") is False:

@@ -1,9 +1,11 @@
 """Runs the parts of the tests and prints a summary at the end.
 
 `python tests/run.py` runs what `make test` runs, `python tests/run.py rust spark41` only these two parts.
-Parts that build Rust code run beside the others, in two lanes.
-Without Java or Maven a part is skipped with its reason, in CI it fails. A part that ends before all its tests
-ran fails. Results are recorded in `target/test-reports`, where `make requirements` reads them.
+Every run of the same files has the same cases: variables that select others are removed.
+Environments are made beside the build of the extension; then parts that build Rust code run beside the
+others, in two lanes. Without Java or Maven a part is skipped with its reason, in CI it fails. A part that
+ends before all its tests ran fails. Results are recorded in `target/test-reports`, where `make requirements`
+reads them.
 """
 
 from __future__ import annotations
@@ -12,19 +14,19 @@ import argparse
 import os
 import sys
 import tempfile
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from boundary.planted import found_in
-from commands import TOP, output_held, run_command, show, succeeds
+from commands import TOP, run_command, show, succeeds
 from evidence.cargo_output import CargoOutput
-from evidence.reports import FAILED, PASSED, Result, read_report, write_report
+from evidence.reports import read_report, write_report
+from lanes import Environments, Part, run_part, run_parts
+from outcome import Outcome, outcome_of, summary, with_exit_code
 from seed import VARIABLE, export_seed
+from spark.smoke import FILES as SMOKE
 
 REPORTS = TOP / "target" / "test-reports"
 VENV = TOP / ".venv" / "bin"
@@ -34,46 +36,24 @@ RELEASE_WHEEL = "DELTAIC_RELEASE_WHEEL"
 # `python` and `spark43`.
 GOLDEN_SHARE = "GOLDEN_SHARE"
 SHARE = "4"
-# Of what a failed test printed, the summary repeats so many lines.
-MOST_LINES = 30
+# What selects other cases, or more of them: `make explore` sets these variables, a run removes them.
+SELECTING = {VARIABLE, GOLDEN_SHARE, "PROGRAM", "PROGRAMS", "MERGE", "MERGES", "MODEL", "PAIRS", "STEPS"}
+SELECTING |= {"TABLES", "FUZZ_EXECUTIONS", "RUST_TEST_THREADS"}
+SELECTING_PREFIXES = (
+    "TEST_",
+    "RACE_",
+    "MACHINE_",
+    "PROPTEST_",
+    "HYPOTHESIS_",
+    "PYTEST_",
+    "INTEROP_",
+    "VACUUM_",
+)
+# What an installed wheel must be able to do: import, commands, rows of other writers, an append, a merge.
+WHEEL_TESTS = [f"tests/api/test_{name}.py" for name in ("import", "cli", "append", "merge")]
+WHEEL_TESTS += ["tests/golden/test_golden.py"]
 
-
-@dataclass
-class Outcome:
-    """The result of a part, or of a step of it."""
-
-    passed: int = 0
-    failed: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
-    # The failed tests: their names and what they printed.
-    failures: list[tuple[str, str]] = field(default_factory=list)
-
-    @property
-    def skipped(self) -> int:
-        """How many tests did not run, for whatever reason."""
-        return self.reasons.total()
-
-    def __iadd__(self, other: Outcome) -> Outcome:
-        """Add another outcome's counts and time to these."""
-        self.passed += other.passed
-        self.failed += other.failed
-        self.reasons += other.reasons
-        self.seconds += other.seconds
-        self.failures += other.failures
-        return self
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the tests, which can be run by its name."""
-
-    title: str
-    run: Callable[[], Outcome]
-    only_when_named: bool = False
-    only_in_ci: bool = False
-    # Parts that build Rust code share build folders, and a build uses all cores: one runs after the other.
-    builds: bool = False
+environments = Environments()
 
 
 def cargo_test() -> Outcome:
@@ -91,20 +71,9 @@ def cargo_test() -> Outcome:
     write_report(report, output.results)
     outcome = with_exit_code(outcome_of(output.results), code)
     outcome += printed_secrets(lines)
-    return outcome
-
-
-def outcome_of(results: Iterable[Result]) -> Outcome:
-    """Count results."""
-    outcome = Outcome()
-    for result in results:
-        if result.outcome == FAILED:
-            outcome.failed += 1
-            outcome.failures.append((f"{result.group}::{result.name}", result.reason))
-        elif result.outcome == PASSED:
-            outcome.passed += 1
-        else:
-            outcome.reasons[result.reason] += 1
+    if code == 0:
+        # For the next checkout on this machine; without it, that one compiles the crates again.
+        run_command(["envs/crates.sh", "save"])
     return outcome
 
 
@@ -127,17 +96,9 @@ def pytest(
     report = REPORTS / f"{name}.xml"
     report.unlink(missing_ok=True)
     command = [str(python), "-m", "pytest", *arguments, "-q", "--disable-warnings", f"--junitxml={report}"]
-    code, _ = run_command(command, environment, folder=folder)
+    code, _ = run_command([*command, "--durations=15"], environment, folder=folder)
     outcome = outcome_of(read_report(report)) if report.exists() else Outcome()
     return with_exit_code(outcome, code)
-
-
-def with_exit_code(outcome: Outcome, code: int) -> Outcome:
-    """Add a failure if a command failed without a failed test: it ended before all tests had run."""
-    if code != 0 and outcome.failed == 0:
-        show(f"(exit code {code} without a failed test: counted as one failure)")
-        outcome.failed += 1
-    return outcome
 
 
 def without(reason: str) -> Outcome:
@@ -152,57 +113,54 @@ def in_environment(name: str, *paths: str, environment: dict[str, str] | None = 
     """Pytest in `.envs/NAME`, which `envs/make_env.sh` makes; skipped as a whole without Java."""
     if not succeeds("envs/find_java.sh"):
         return without(f"{name}: missing: Java 17 or newer")
-    code, _ = run_command(["envs/make_env.sh", name])
+    code = environments.code(name)
     if code != 0:
         return with_exit_code(Outcome(), code)
     return pytest(name, TOP / ".envs" / name / "bin" / "python", *paths, environment=environment)
 
 
-def spark(version: str, *, only_in_matrix: bool = False) -> dict[str, Part]:
-    """The Spark tests with the newest Spark of a line such as 4.0, by the part's name.
-
-    A whole run reads a quarter of the reference tables with it.
-    """
+def spark(version: str) -> dict[str, Part]:
+    """The Spark tests with the newest Spark of a line such as 4.0, by the part's name."""
     name = "spark" + version.replace(".", "")
     title = f"the Spark tests with Spark {version}"
-    environment = {GOLDEN_SHARE: os.environ.get(GOLDEN_SHARE, SHARE)}
-    return {
-        name: Part(
-            title,
-            lambda: in_environment(name, "tests/spark", environment=environment),
-            only_when_named=only_in_matrix,
-        )
-    }
+    run = partial(in_environment, name, "tests/spark")
+    return {name: Part(title, run, only_when_named=True, environment=name)}
 
 
 def stores() -> Outcome:
     """The tests of network stores: `.envs/stores` has the servers, `.venv` the tests."""
-    code, _ = run_command(["envs/make_env.sh", "stores"])
+    code = environments.code("stores")
     if code != 0 and os.environ.get("CI"):
         return with_exit_code(Outcome(), code)
     # Without a server, the tests that need it skip with a reason.
     return pytest("stores", VENV / "python", "tests/stores")
 
 
-def wheel() -> Outcome:
-    """The API and golden tests with the release wheel, installed where the source tree cannot be imported.
+def release_wheel() -> Outcome:
+    """What the release wheel must be able to do, installed where the source tree cannot be imported."""
+    code, _ = run_command(["make", "wheel"])
+    return installed("wheel", TOP / "dist", *WHEEL_TESTS) if code == 0 else with_exit_code(Outcome(), code)
 
-    It reads a quarter of the reference tables.
-    """
+
+def development_wheel() -> Outcome:
+    """The wheel of the extension that the other parts test: its content can be imported elsewhere."""
+    with tempfile.TemporaryDirectory(prefix="deltaic-dist-") as name:
+        code, _ = run_command(["envs/build_extension.sh", name])
+        if code != 0:
+            return with_exit_code(Outcome(), code)
+        return installed("package", Path(name), "tests/api/test_import.py")
+
+
+def installed(part: str, dist: Path, *paths: str) -> Outcome:
+    """Pytest with the wheel of a folder, installed outside of the source tree."""
     with tempfile.TemporaryDirectory(prefix="deltaic-wheel-") as name:
-        for command in (["make", "wheel"], ["envs/install_wheel.sh", name]):
-            code, _ = run_command(command)
-            if code != 0:
-                return with_exit_code(Outcome(), code)
+        code, _ = run_command(["envs/install_wheel.sh", name, str(dist)])
+        if code != 0:
+            return with_exit_code(Outcome(), code)
         folder = Path(name)
-        return pytest(
-            "wheel",
-            folder / "venv" / "bin" / "python",
-            "tests/api",
-            "tests/golden",
-            folder=folder / "project",
-            environment={RELEASE_WHEEL: "1", GOLDEN_SHARE: os.environ.get(GOLDEN_SHARE, SHARE)},
-        )
+        python = folder / "venv" / "bin" / "python"
+        environment = {RELEASE_WHEEL: "1"}
+        return pytest(part, python, *paths, folder=folder / "project", environment=environment)
 
 
 def lints() -> Outcome:
@@ -248,9 +206,17 @@ def as_maturin_builds() -> dict[str, str]:
     return environment
 
 
+def build_extension() -> Outcome:
+    """The extension of the development profile, which every part but the Rust tests imports."""
+    code, _ = run_command(["envs/build_extension.sh"])
+    return Outcome(passed=1) if code == 0 else Outcome(failed=1)
+
+
+EXTENSION = Part("the extension, in the development profile", build_extension)
 PARTS: dict[str, Part] = {
-    "lints": Part("formatting, lints and types", lints, only_in_ci=True, builds=True),
-    "rust": Part("the Rust crates", cargo_test, builds=True),
+    "lints": Part("formatting, lints and types", lints, only_in_ci=True, builds=True, imports=False),
+    "rust": Part("the Rust crates", cargo_test, builds=True, imports=False),
+    "package": Part("the wheel of the development build", development_wheel, only_in_ci=True, builds=True),
     # The longest of these parts are first, so that no lane ends long before the other.
     "python": Part(
         "the Python package without Spark",
@@ -261,15 +227,20 @@ PARTS: dict[str, Part] = {
         lambda: pytest("spark43", VENV / "python", "tests/spark"),
     ),
     "interop": Part(
-        "delta-spark reads what deltaic wrote", lambda: in_environment("interop", "tests/interop")
+        "delta-spark reads what deltaic wrote",
+        lambda: in_environment("interop", "tests/interop"),
+        environment="interop",
     ),
+    "smoke40": Part(
+        "a part of the Spark tests with Spark 4.0",
+        lambda: in_environment("spark40", *SMOKE, environment={GOLDEN_SHARE: SHARE}),
+        environment="spark40",
+    ),
+    "stores": Part("S3, Azure and Google, on emulated stores", stores, environment="stores"),
     **spark("4.0"),
-    **spark("4.1", only_in_matrix=True),
-    **spark("4.2", only_in_matrix=True),
-    "stores": Part("S3, Azure and Google, on emulated stores", stores),
-    "wheel": Part(
-        "the API and golden tests with the release wheel", wheel, only_when_named=True, builds=True
-    ),
+    **spark("4.1"),
+    **spark("4.2"),
+    "wheel": Part("the release wheel", release_wheel, only_when_named=True, builds=True, imports=False),
 }
 
 
@@ -281,71 +252,19 @@ def selected(names: list[str]) -> Iterator[str]:
             yield name
 
 
-def summary(outcomes: dict[str, Outcome]) -> Outcome:
-    """Print a line for each part, the reasons of skipped tests and the failed tests; return the sum."""
-    total = Outcome()
-    print(headline("Summary"))
-    print(f"{'part':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'time':>9}")
-    for name, outcome in outcomes.items():
-        counts = f"{outcome.passed:>8}{outcome.failed:>8}{outcome.skipped:>9}"
-        print(f"{name:<10}{counts}{outcome.seconds:>7.0f} s")
-        total += outcome
-    if total.reasons:
-        print("\nskipped:")
-        for reason, count in total.reasons.most_common():
-            print(f"{count:>5}  {reason}")
-    for name, printed in total.failures:
-        lines = printed.splitlines()
-        print("\n".join([f"\nfailed: {name}", *(f"    {line}" for line in lines[-MOST_LINES:])]))
-    print(f"\n{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
-    return total
-
-
-def headline(text: str) -> str:
-    """A line that is easy to find in a long log."""
-    return f"\n━━━ {text} " + "━" * max(3, 90 - len(text))
-
-
-def run_parts(names: list[str]) -> dict[str, Outcome]:
-    """Run parts in two lanes; the outcomes are in the order of the names.
-
-    The parts that build Rust code run one after the other, and the first of the others beside them. Each lane
-    then takes the next part that is left.
-    """
-    building = deque(name for name in names if PARTS[name].builds)
-    others = deque(name for name in names if not PARTS[name].builds)
-    outcomes: dict[str, Outcome] = {}
-
-    def run_all(lane: deque[str], *, is_shown_live: bool) -> None:
-        while name := next_of(lane) or next_of(others):
-            with nullcontext() if is_shown_live else output_held():
-                show(headline(f"{name}: {PARTS[name].title}"))
-                began = time.monotonic()
-                outcome = PARTS[name].run()
-                outcome.seconds = time.monotonic() - began
-                outcomes[name] = outcome
-
-    first = deque([others.popleft()]) if building and others else deque[str]()
-    with ThreadPoolExecutor(1) as beside:
-        running = beside.submit(run_all, building, is_shown_live=not first) if building else None
-        run_all(first, is_shown_live=True)
-        if running:
-            running.result()
-    return {name: outcomes[name] for name in names}
-
-
-def next_of(names: deque[str]) -> str | None:
-    """Take the first name, if there is one."""
-    try:
-        return names.popleft()
-    except IndexError:
-        return None
+def remove_selecting_variables() -> None:
+    """Remove what would select other cases than every other run of these files has."""
+    for name in sorted(os.environ):
+        if name in SELECTING or name.startswith(SELECTING_PREFIXES):
+            show(f"{name} is ignored: `make explore` searches other cases")
+            del os.environ[name]
 
 
 def main() -> int:
     """Run the selected parts; 0 if nothing failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(PARTS))
+    parser.add_argument("--all-tables", action="store_true", help="read every reference table in every way")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - PARTS.keys():
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
@@ -354,12 +273,18 @@ def main() -> int:
         # The reports of a whole run are of this run only.
         for report in REPORTS.glob("*.xml"):
             report.unlink()
-    seed = export_seed()
-    print(f"{VARIABLE}={seed}", flush=True)
-    outcomes = run_parts(list(selected(arguments.parts)))
-    failed = summary(outcomes).failed
-    print(f"to repeat: {VARIABLE}={seed}")
-    return 1 if failed else 0
+    remove_selecting_variables()
+    if arguments.all_tables:
+        os.environ[GOLDEN_SHARE] = "1"
+    print(f"{VARIABLE}={export_seed()}", flush=True)
+    parts = {name: PARTS[name] for name in selected(arguments.parts)}
+    environments.begin(part.environment for part in parts.values() if part.environment)
+    outcomes: dict[str, Outcome] = {}
+    if any(part.imports for part in parts.values()):
+        outcomes["extension"] = run_part("extension", EXTENSION)
+    if not any(outcome.failed for outcome in outcomes.values()):
+        outcomes |= run_parts(parts)
+    return 1 if summary(outcomes).failed else 0
 
 
 if __name__ == "__main__":

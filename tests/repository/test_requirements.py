@@ -122,9 +122,11 @@ def test_a_row_whose_tests_prove_a_refusal_is_refused(tool: ModuleType, project:
         ("rust/log/src/lib.rs", "rust/log/src/lib.rs", "tests::holds"),
         ("rust/log/src/a/b.rs", "rust/log/src/lib.rs", "a::b::tests::holds"),
         ("rust/log/src/a/mod.rs", "rust/log/src/lib.rs", "a::tests::holds"),
-        ("rust/log/tests/replay.rs", "rust/log/tests/replay.rs", "tests::holds"),
-        ("rust/log/tests/alter/main.rs", "rust/log/tests/alter/main.rs", "tests::holds"),
-        ("rust/log/tests/alter/files.rs", "rust/log/tests/alter/main.rs", "files::tests::holds"),
+        ("rust/log/tests/alone.rs", "rust/log/tests/alone.rs", "tests::holds"),
+        ("rust/log/tests/it/main.rs", "rust/log/tests/it/main.rs", "tests::holds"),
+        ("rust/log/tests/it/replay.rs", "rust/log/tests/it/main.rs", "replay::tests::holds"),
+        ("rust/log/tests/it/alter/mod.rs", "rust/log/tests/it/main.rs", "alter::tests::holds"),
+        ("rust/log/tests/it/alter/files.rs", "rust/log/tests/it/main.rs", "alter::files::tests::holds"),
     ],
 )
 def test_a_rust_test_is_found_by_its_module_path(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,10 +21,10 @@ from tests.repository.markdown import TOP
 from tests.required import RELEASE_WHEEL
 
 ARTIFACT = (
-    '{"reason":"compiler-artifact","target":{"kind":["test"],"src_path":"TOP/rust/log/tests/replay.rs"},'
-    '"executable":"TOP/target/debug/deps/replay-0f"}'
+    '{"reason":"compiler-artifact","target":{"kind":["test"],"src_path":"TOP/rust/log/tests/it/main.rs"},'
+    '"executable":"TOP/target/debug/deps/it-0f"}'
 ).replace("TOP", str(TOP))
-BINARY = "     Running tests/replay.rs (target/debug/deps/replay-0f)"
+BINARY = "     Running tests/it/main.rs (target/debug/deps/it-0f)"
 PASSING = [ARTIFACT, BINARY, "running 3 tests", "test a ... ok", "test m::b ... ok", "test c ... ok"]
 
 
@@ -65,11 +67,11 @@ def test_rust_tests_are_counted_and_recorded(rust_tests: Printing, tmp_path: Pat
     assert (outcome.passed, outcome.failed, outcome.reasons) == (3, 1, {"#[ignore] in Rust": 1})
     recorded = {(result.group, result.name): result.outcome for result in read_report(tmp_path / "rust.xml")}
     assert recorded == {
-        ("rust/log/tests/replay.rs", "a"): "passed",
-        ("rust/log/tests/replay.rs", "m::b"): "passed",
-        ("rust/log/tests/replay.rs", "c"): "passed",
-        ("rust/log/tests/replay.rs", "d"): "failed",
-        ("rust/log/tests/replay.rs", "e"): "skipped",
+        ("rust/log/tests/it/main.rs", "a"): "passed",
+        ("rust/log/tests/it/main.rs", "m::b"): "passed",
+        ("rust/log/tests/it/main.rs", "c"): "passed",
+        ("rust/log/tests/it/main.rs", "d"): "failed",
+        ("rust/log/tests/it/main.rs", "e"): "skipped",
     }
 
 
@@ -90,7 +92,7 @@ def test_only_what_failed_tests_print_is_shown(
     assert "caught: a panic" not in shown
     assert "left: 1" in shown
     assert "test result: FAILED." in shown
-    assert outcome.failures == [("rust/log/tests/replay.rs::d", "at a.rs:7\x1b\nleft: 1")]
+    assert outcome.failures == [("rust/log/tests/it/main.rs::d", "at a.rs:7\x1b\nleft: 1")]
     [recorded] = [result.reason for result in read_report(tmp_path / "rust.xml") if result.reason]
     assert recorded == "at a.rs:7\ufffd\nleft: 1"
 
@@ -135,40 +137,54 @@ def test_a_part_that_cannot_run_is_skipped_and_in_ci_fails(
     assert (run.in_environment("spark40").skipped, run.in_environment("spark40").failed) == (0, 1)
 
 
-def test_the_wheel_is_tested_outside_of_the_source_tree(
-    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("part", "builds"),
+    [("release_wheel", ["make", "wheel"]), ("development_wheel", ["envs/build_extension.sh"])],
+)
+def test_wheels_are_tested_outside_of_the_source_tree(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, part: str, builds: list[str]
 ) -> None:
     commands: list[tuple[list[str], Path]] = []
 
     def run_command(command: list[str], environment: Any = None, *, folder: Path = TOP) -> Any:
         commands.append((command, folder))
         if "pytest" in command:
-            assert environment == {RELEASE_WHEEL: "1", run.GOLDEN_SHARE: run.SHARE}
-            write_report(tmp_path / "wheel.xml", [Result("tests.api.test_x", "test_x", "passed")])
+            assert environment == {RELEASE_WHEEL: "1"}
+            for name in ("wheel", "package"):
+                write_report(tmp_path / f"{name}.xml", [Result("tests.api.test_x", "test_x", "passed")])
         return 0, []
 
     monkeypatch.setattr(run, "run_command", run_command)
-    monkeypatch.delenv(run.GOLDEN_SHARE, raising=False)
-    assert (run.wheel().passed, run.wheel().failed) == (1, 0)
-    build, install, tests = commands[:3]
-    assert (build[0], install[0][0]) == (["make", "wheel"], "envs/install_wheel.sh")
+    outcome = getattr(run, part)()
+    assert (outcome.passed, outcome.failed) == (1, 0)
+    build, install, tests = commands
+    assert build[0][: len(builds)] == builds
+    assert install[0][0] == "envs/install_wheel.sh"
     outside = Path(install[0][1])
     assert not outside.is_relative_to(TOP)
     assert tests == ([str(outside / "venv/bin/python"), *tests[0][1:]], outside / "project")
-    assert tests[0][1:5] == ["-m", "pytest", "tests/api", "tests/golden"]
+    assert tests[0][1:4] == ["-m", "pytest", "tests/api/test_import.py"]
 
 
-def test_a_wheel_that_cannot_be_built_is_a_failure(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_installed_wheel_is_tested_for_exists(run: ModuleType) -> None:
+    assert [name for name in run.WHEEL_TESTS if not (TOP / name).is_file()] == []
+
+
+@pytest.mark.parametrize("part", ["release_wheel", "development_wheel"])
+def test_a_wheel_that_cannot_be_built_is_a_failure(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
     monkeypatch.setattr(run, "run_command", lambda _: (2, []))
-    assert (run.wheel().passed, run.wheel().failed) == (0, 1)
+    outcome = getattr(run, part)()
+    assert (outcome.passed, outcome.failed) == (0, 1)
 
 
 def test_a_whole_run_drops_the_reports_of_earlier_runs(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "spark41.xml").write_text("<testsuites/>")
-    monkeypatch.setattr(run, "PARTS", {"one": run.Part("one", run.Outcome)})
-    monkeypatch.setenv(run.VARIABLE, "7")
+    monkeypatch.setattr(run, "PARTS", {"one": run.Part("one", run.Outcome, imports=False)})
+    monkeypatch.setattr(os, "environ", dict(os.environ))
     monkeypatch.setattr(sys, "argv", ["run.py", "one"])
     assert run.main() == 0
     assert (tmp_path / "spark41.xml").exists()
@@ -177,41 +193,77 @@ def test_a_whole_run_drops_the_reports_of_earlier_runs(
     assert not (tmp_path / "spark41.xml").exists()
 
 
+def test_parts_that_import_the_extension_do_not_run_if_it_cannot_be_built(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "PARTS", {"one": run.Part("one", run.Outcome)})
+    monkeypatch.setattr(run, "EXTENSION", run.Part("extension", lambda: run.Outcome(failed=1)))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(sys, "argv", ["run.py"])
+    assert run.main() == 1
+    assert "0 passed, 1 failed" in capsys.readouterr().out
+
+
+def test_variables_that_select_other_cases_are_removed(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {"TEST_SEED": "7", "RACE_KILLS": "9", "PROPTEST_CASES": "1", "HOME": "/x"}
+    monkeypatch.setattr(os, "environ", given)
+    run.remove_selecting_variables()
+    assert os.environ == {"HOME": "/x"}
+    assert "RACE_KILLS is ignored" in capsys.readouterr().out
+
+
+def test_every_variable_that_selects_cases_is_known_to_the_runner(run: ModuleType) -> None:
+    """Variables in upper case that a test reads either describe the machine or are removed by a run."""
+    of_the_machine = re.compile(
+        r"(AWS|AZURE|CARGO|DELTAIC|JAVA|LD|PYSPARK|PYTHON|SPARK|STALL|STEPS?|STORE|KILL|CLOCK)_.*|PYTHON.*"
+        r"|CI|HOME|LC_ALL|PATH|TMPDIR|TZ|UNHEARD_LINKS"
+    )
+    read = re.compile(r"""(?:environ(?:\.get\(|\[)|getenv\(|env::var\()\s*"([A-Z_]+)\"""")
+    paths = [*(TOP / "tests").rglob("*.py"), *(TOP / "rust").rglob("*.rs")]
+    names = {name for path in paths for name in read.findall(path.read_text(encoding="utf-8"))}
+    selecting = {name for name in names if not of_the_machine.fullmatch(name)}
+    assert selecting
+    assert [
+        name
+        for name in selecting
+        if name not in run.SELECTING and not name.startswith(run.SELECTING_PREFIXES)
+    ] == []
+
+
 def test_parts_that_build_run_beside_the_others_and_print_in_one_piece(
-    run: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    run: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     has_printed, may_end = Event(), Event()
 
     def building() -> Any:
         run.show("first line")
         has_printed.set()
-        assert may_end.wait(60)
+        assert may_end.wait(300)
         run.show("last line")
         return run.Outcome(passed=1)
 
     def other() -> Any:
-        assert has_printed.wait(60)
+        assert has_printed.wait(300)
         run.show("line of the other part")
         may_end.set()
         return run.Outcome(passed=2)
 
     parts = {"building": run.Part("a build", building, builds=True), "other": run.Part("no build", other)}
-    monkeypatch.setattr(run, "PARTS", parts)
-    outcomes = run.run_parts(["building", "other"])
+    outcomes = run.run_parts(parts)
     assert [(name, outcome.passed) for name, outcome in outcomes.items()] == [("building", 1), ("other", 2)]
     printed = capfd.readouterr().out
     assert "first line\nlast line\n" in printed
     assert "line of the other part\n" in printed
 
 
-def test_a_lane_without_builds_left_takes_other_parts(
-    run: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lane_without_builds_left_takes_other_parts(run: ModuleType) -> None:
     ended = {name: Event() for name in ("build", "long", "short")}
 
     def part(name: str, *, after: str | None = None) -> Any:
         def run_part() -> Any:
-            assert after is None or ended[after].wait(60)
+            assert after is None or ended[after].wait(300)
             ended[name].set()
             return run.Outcome(passed=1)
 
@@ -223,8 +275,23 @@ def test_a_lane_without_builds_left_takes_other_parts(
         "long": part("long", after="short"),
         "short": part("short", after="build"),
     }
-    monkeypatch.setattr(run, "PARTS", parts)
-    assert list(run.run_parts(["build", "long", "short"])) == ["build", "long", "short"]
+    assert list(run.run_parts(parts)) == ["build", "long", "short"]
+
+
+def test_an_environment_is_made_once_and_its_script_decides(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def run_command(command: list[str]) -> tuple[int, list[str]]:
+        made.append(command[1])
+        return (3 if command[1] == "broken" else 0), []
+
+    monkeypatch.setattr(sys.modules["lanes"], "run_command", run_command)
+    environments = run.Environments()
+    environments.begin(["one", "broken"])
+    assert [environments.code(name) for name in ("broken", "one", "two")] == [3, 0, 0]
+    assert made == ["one", "broken", "two"]
 
 
 def test_rust_plants_what_is_looked_for() -> None:
@@ -243,16 +310,16 @@ def test_the_whole_suite_has_the_oldest_spark_and_the_newest(
     run: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
-    assert names(run) == ["rust", "python", "spark43", "interop", "spark40", "stores"]
+    assert names(run) == ["rust", "python", "spark43", "interop", "smoke40", "stores"]
     monkeypatch.setenv("CI", "true")
-    assert names(run) == ["lints", "rust", "python", "spark43", "interop", "spark40", "stores"]
+    assert names(run) == ["lints", "rust", "package", "python", "spark43", "interop", "smoke40", "stores"]
 
 
 def test_the_matrix_has_a_part_for_each_spark(run: ModuleType) -> None:
     said = subprocess.run(
         ["make", "--dry-run", "test-spark-matrix"], cwd=TOP, capture_output=True, text=True, check=True
     ).stdout
-    asked = said.splitlines()[-1].partition("run.py ")[2].split()
+    asked = said.splitlines()[-1].partition("run.py --all-tables ")[2].split()
     assert asked == ["spark40", "spark41", "spark42", "spark43"]
     assert names(run, *asked) == ["spark43", "spark40", "spark41", "spark42"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
-from hypothesis import core
+from hypothesis import core, settings
+from hypothesis.internal.conjecture import providers
 
-from tests import seed
+from tests import hypothesis_profile, seed
 from tests.repository.markdown import TOP
 
 
@@ -35,7 +37,17 @@ def test_generators_repeat_and_differ_by_label(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_hypothesis_takes_the_seed() -> None:
-    assert core.global_force_seed == int(os.environ[seed.VARIABLE])
+    used = int(os.environ[seed.VARIABLE])
+    assert core.global_force_seed == used
+    assert settings().derandomize == (used == seed.DEFAULT)
+
+
+def test_hypothesis_has_one_profile() -> None:
+    assert settings.get_current_profile_name() == hypothesis_profile.NAME
+    assert settings().database is None
+    assert settings().deadline is None
+    # Its cases do not depend on the modules that were imported before.
+    assert len(providers._get_local_constants()) == 0
 
 
 def test_pytest_prints_the_seed() -> None:
@@ -66,10 +78,28 @@ def test_rust_has_the_same_default() -> None:
     assert f"const DEFAULT: u64 = {seed.DEFAULT:_};" in source
 
 
+def test_cargo_alone_gives_proptest_the_same_seed() -> None:
+    """Not `force`, so that an environment variable takes precedence."""
+    configuration = (TOP / ".cargo/config.toml").read_text()
+    assert f'\n[env]\n{seed.OF_PROPTEST} = "{seed.DEFAULT}"\n' in configuration
+
+
 def test_no_test_has_a_seed_of_its_own() -> None:
-    """Random generators of the tests come from `tests/seed.py`."""
-    own = ("random.Random(", "random.seed(", "derandomize", "default_rng(", "PAIRS_" + "SEED")
+    """Random generators of the tests come from `tests/seed.py`, and one profile sets Hypothesis up."""
+    own = ["random.Random(", "random.seed(", "default_rng(", "np.random.", "uuid.uuid4(", "import secrets"]
+    own += ["SystemRandom", "derandomize", "hypothesis.seed"]
     for path in (TOP / "tests").rglob("*.py"):
-        if path.name not in {"seed.py", "test_seed.py"}:
+        if path.name not in {"seed.py", "test_seed.py", "hypothesis_profile.py", "explore.py"}:
             text = path.read_text(encoding="utf-8")
             assert not [one for one in own if one in text], path
+
+
+def test_each_suite_has_its_own_labels() -> None:
+    """Otherwise a change of one suite's draws would change the cases of another."""
+    users: dict[str, set[str]] = {}
+    for path in (TOP / "tests").rglob("*.py"):
+        if path.name not in {"seed.py", "test_seed.py"}:
+            for label in re.findall(r"\bgenerator\(\s*([^,)]+)", path.read_text(encoding="utf-8")):
+                users.setdefault(label, set()).add(path.relative_to(TOP).as_posix())
+    assert len(users) > 20
+    assert not {label: paths for label, paths in users.items() if len(paths) > 1}
