@@ -23,7 +23,8 @@ KEYS = 12
 def random_verb(chance: random.Random, writer: int, number: int) -> dict[str, Any]:
     """Returns a verb as JSON."""
     kind = chance.choice(["append", "delete", "update", "update", "merge", "merge", "optimize"])
-    first = writer * 1_000_000 + number * 100
+    # No id of a row occurs twice: the table begins with smaller ones.
+    first = (writer + 1) * 1_000_000 + number * 100
     if kind == "merge":
         keys = chance.sample(range(KEYS), chance.randint(1, 3))
         rows = [[first + i, k, chance.choice([-1, 1, 2])] for i, k in enumerate(keys)]
