@@ -1,6 +1,6 @@
 """Runs modules of this folder in forks of one process that has imported deltaic, so that each starts at once.
 
-The process itself accesses no table and has no threads. A library may be preloaded into it.
+The process itself accesses no table, so that deltaic has no threads in it. A library may be preloaded.
 """
 
 from __future__ import annotations
