@@ -1,6 +1,6 @@
 """Chooses the programs and merges of a run, so that together they have every feature: writes `chosen.py`.
 
-`python -m tests.programs.choose` runs it, after the generators have changed.
+`python -m tests.programs.choose` runs it, after the generators have changed; then `make format`.
 """
 
 from __future__ import annotations
