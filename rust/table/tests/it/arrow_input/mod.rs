@@ -12,7 +12,7 @@ use deltaic_testkit::untrusted::mutation::{Chance, Material};
 use deltaic_testkit::untrusted::{dictionary, executions, panics, seeds};
 
 /// Number of trials, unless `FUZZ_EXECUTIONS` is set.
-const EXECUTIONS: u64 = 100_000;
+const EXECUTIONS: u64 = 20_000;
 
 /// Maximum length of the fuzz target's input.
 const MOST_BYTES: usize = 512;
