@@ -99,7 +99,6 @@ SUITES = [
         "conflict-pairs",
         pytest("tests/interop/test_conflict_pairs.py", python=INTEROP),
         ["tests/interop/pairs.py"],
-        share=3,
     ),
     Suite(
         "interop-vacuums",

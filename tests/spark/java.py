@@ -6,8 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
-# The compiler that starts fast, and one thread that collects garbage: a JVM of tests runs for a few minutes.
-OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+# One thread that collects garbage is enough for a JVM of tests.
+OPTIONS = "-XX:+UseSerialGC -Xshare:auto"
+# The compiler that starts fast, for programs of a few minutes. With one compiler, the memory for its code would be
+# 48 MiB, too little for Spark.
+SHORT = f"{OPTIONS} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
 def is_installed() -> bool:

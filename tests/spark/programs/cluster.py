@@ -85,7 +85,7 @@ def main(path: str, scratch: str) -> None:
     spark = session(
         "local-cluster[2,1,1024]",
         spark__executor__memory="512m",
-        spark__executor__extraJavaOptions=java.OPTIONS,
+        spark__executor__extraJavaOptions=java.SHORT,
         # Neither compiled queries nor their adaptation depend on the cluster.
         spark__sql__codegen__wholeStage="false",
         spark__sql__codegen__factoryMode="NO_CODEGEN",

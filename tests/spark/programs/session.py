@@ -17,7 +17,7 @@ def session(master: str, **settings: str) -> SparkSession:
 
     builder = SparkSession.builder.master(master).appName("a test's program")
     builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-    builder = builder.config("spark.driver.extraJavaOptions", java.OPTIONS)
+    builder = builder.config("spark.driver.extraJavaOptions", java.SHORT)
     builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.log.level", "ERROR").config("spark.sql.shuffle.partitions", "2")
     builder = builder.config("spark.sql.warehouse.dir", f"file://{tempfile.gettempdir()}/warehouse")
