@@ -72,9 +72,9 @@ def edge_rows() -> pa.Table:
 
 
 def edge_table(root: Path) -> deltaic.Table:
-    """Writes the rows in a few commits, partitioned by p: files with narrow and with wide statistics."""
+    """Writes the rows in two commits, partitioned by p: files with narrow and with wide statistics."""
     table = deltaic.Table.create(root, SCHEMA, partition_by=["p"])
     rows = edge_rows().sort_by("i")
-    for start in range(0, rows.num_rows, 48):
-        table.append(rows.slice(start, 48))
+    for start in range(0, rows.num_rows, 72):
+        table.append(rows.slice(start, 72))
     return table

@@ -13,7 +13,7 @@ import deltaic
 from deltaic import alter
 from tests.seed import generator
 
-HISTORIES = 30
+HISTORIES = 12
 STEPS = 6
 SCHEMA = pa.schema([("id", pa.int64()), ("part", pa.int32()), ("value", pa.string())])
 

@@ -46,7 +46,7 @@ OTHERS: dict[str, list[Any]] = {
     "p": [0, 2**40],
     "flag": [],
 }
-PROPERTY = settings(max_examples=120)
+PROPERTY = settings(max_examples=80)
 
 
 @pytest.fixture(scope="module")

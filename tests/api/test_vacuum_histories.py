@@ -23,7 +23,7 @@ from tests.api.aged_files import age, files_of
 from tests.protocol.handmade_vectors import DIGITS
 from tests.seed import current_seed, generator
 
-HISTORIES = int(os.environ.get("VACUUM_HISTORIES") or 15)
+HISTORIES = int(os.environ.get("VACUUM_HISTORIES") or 10)
 ONLY = os.environ.get("VACUUM_HISTORY")
 STEPS = 14
 RETENTION = timedelta(days=7)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import filecmp
-import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
+from .harness import HARNESS, need, printed, run
+
 WORKLOADS = {
     path.stem: json.loads(path.read_text()) for path in sorted((HARNESS.parent / "workloads").glob("*.json"))
 }
@@ -21,28 +22,34 @@ ANSWERS = [
     for operation in workload["operations"]
     for peer in operation["peers"]
 ]
-
-
-def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(HARNESS / "run.py"), *arguments], capture_output=True, text=True, check=False
-    )
-
-
-def need_peers() -> None:
-    for name in ("deltalake", "polars"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"missing: {name}, a peer")
+PEERS = ("deltalake", "polars")
+SCALE = ["--scale", "0.001"]
 
 
 @pytest.fixture(scope="module")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the folder with every table, to be copied and not to be changed."""
+    tables = tmp_path_factory.mktemp("generated")
+    done = run("run.py", "--generate", *SCALE, "--tables", tables)
+    assert done.returncode == 0, done.stderr
+    return tables
+
+
+def copied(generated: Path, workload: str, place: Path) -> Path:
+    """Copies the table of a workload; returns its manifest."""
+    (table,) = generated.glob(f"{workload}-*")
+    return Path(shutil.copytree(table, place / table.name)) / "manifest.json"
+
+
+@pytest.fixture(scope="module")
+def checked(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Returns the output of a check of everything, as lines."""
-    need_peers()
-    tables = tmp_path_factory.mktemp("tables")
-    done = harness("--check", "--scale", "0.01", "--tables", str(tables))
+    need(*PEERS)
+    tables = shutil.copytree(generated, tmp_path_factory.mktemp("checked") / "tables")
+    done = run("run.py", "--check", *SCALE, "--tables", tables)
     assert done.returncode in {0, 1}, done.stderr
     assert ("WRONG" in done.stdout or "wrong" in done.stdout) == (done.returncode == 1)
+    assert "generating" not in done.stdout
     return done.stdout.splitlines()
 
 
@@ -58,15 +65,15 @@ def test_the_peer_answers_right(checked: list[str], workload: str, operation: st
         assert "keeps" not in line
 
 
-def test_a_wrong_answer_is_not_timed_and_no_page_is_written(tmp_path: Path) -> None:
-    need_peers()
-    options = ["--only", "many_commits", "--scale", "0.001", "--tables", str(tmp_path / "tables")]
-    assert harness("--check", *options).returncode == 0
-    (manifest,) = (tmp_path / "tables").glob("*/manifest.json")
+def test_a_wrong_answer_is_not_timed_and_no_page_is_written(generated: Path, tmp_path: Path) -> None:
+    """The table is right, as the check of everything shows; its manifest is not."""
+    need(*PEERS)
+    manifest = copied(generated, "many_commits", tmp_path / "tables")
     content = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**content, "num_files": content["num_files"] + 1}))
     page, figures = tmp_path / "page.md", tmp_path / "figures.json"
-    done = harness("--repeat", "1", "--markdown", str(page), "--json", str(figures), *options)
+    options = ["--only", "many_commits", *SCALE, "--tables", tmp_path / "tables"]
+    done = run("run.py", "--repeat", "1", "--markdown", page, "--json", figures, *options)
     assert done.returncode == 1
     assert "wrong answer: many_commits open_and_list: deltaic" in done.stderr
     lines = {line["peer"]: line for line in json.loads(figures.read_text())["lines"]}
@@ -74,14 +81,16 @@ def test_a_wrong_answer_is_not_timed_and_no_page_is_written(tmp_path: Path) -> N
     assert not page.exists()
 
 
-def test_the_page_has_every_figure_and_retains_the_requests(tmp_path: Path) -> None:
-    need_peers()
+def test_the_page_has_every_figure_and_retains_the_requests(generated: Path, tmp_path: Path) -> None:
+    need(*PEERS)
     page, figures = tmp_path / "page.md", tmp_path / "figures.json"
     marks = ["<!-- requests: kept when the page is rewritten -->", "<!-- /requests -->"]
     page.write_text(f"# Benchmarks\n\n{marks[0]}\n| a table | of requests |\n{marks[1]}\n")
     names = ["many_commits", "tiny"]
-    options = ["--only", ",".join(names), "--markdown", str(page), "--json", str(figures)]
-    done = harness("--scale", "0.001", "--repeat", "1", "--tables", str(tmp_path), *options)
+    for name in names:
+        copied(generated, name, tmp_path)
+    options = ["--only", ",".join(names), "--markdown", page, "--json", figures]
+    done = run("run.py", *SCALE, "--repeat", "1", "--tables", tmp_path, *options)
     assert done.returncode == 0, done.stderr
     lines = json.loads(figures.read_text())["lines"]
     found = [(line["workload"], line["operation"], line["peer"]) for line in lines]
@@ -99,30 +108,34 @@ def test_the_page_has_every_figure_and_retains_the_requests(tmp_path: Path) -> N
     assert "fails" not in text
 
 
-def test_rows_that_are_not_right_are_a_wrong_answer(tmp_path: Path) -> None:
+def test_rows_that_are_not_right_are_a_wrong_answer(generated: Path, tmp_path: Path) -> None:
     """The number of rows, a value, and the combination of values in a row are each checked."""
-    need_peers()
-    options = ["--check", "--only", "data_mapped", "--scale", "0.001", "--tables", str(tmp_path)]
-    assert harness(*options).returncode == 0
-    (manifest,) = tmp_path.glob("*/manifest.json")
+    need(*PEERS)
+    manifest = copied(generated, "data_vectors", tmp_path)
     content = json.loads(manifest.read_text())
-    right = content["answers"]["scan_filter"]
-    columns = right["columns"]
-    for change, said in [
-        ({"rows": right["rows"] + 1}, "the number of rows is"),
-        (
+    right = content["answers"]
+    columns = right["scan_filter"]["columns"]
+    changes = {
+        "scan": ({"rows": right["scan"]["rows"] + 1}, "the number of rows is"),
+        "scan_filter": (
             {"columns": {**columns, "note": columns["note"] ^ 1}},
             "column note is not as written",
         ),
-        ({"whole": right["whole"] ^ 1}, "values stand in rows that are not theirs"),
-    ]:
-        content["answers"]["scan_filter"] = {**right, **change}
-        manifest.write_text(json.dumps(content))
-        done = harness(*options)
-        assert done.returncode == 1
-        assert f"wrong answer: data_mapped scan_filter: deltaic: {said}" in done.stderr
-        assert f"wrong answer: data_mapped scan_filter: deltalake: {said}" in done.stderr
-        assert "polars" not in done.stderr  # it is listed as unable
+        "scan_filter_undeleted": (
+            {"whole": right["scan_filter_undeleted"]["whole"] ^ 1},
+            "values stand in rows that are not theirs",
+        ),
+    }
+    for operation, (change, _) in changes.items():
+        right[operation] = {**right[operation], **change}
+    manifest.write_text(json.dumps(content))
+    done = run("run.py", "--check", "--only", "data_vectors", *SCALE, "--tables", tmp_path)
+    assert done.returncode == 1
+    for operation, (_, said) in changes.items():
+        for peer in ("deltaic", *PEERS):
+            assert f"wrong answer: data_vectors {operation}: {peer}: {said}" in done.stderr
+    assert "daft" not in done.stderr  # it is listed as unable
+    assert "data_vectors count" not in done.stderr  # its answer was not changed
 
 
 @pytest.mark.parametrize("shift", [0, 1])
@@ -140,10 +153,7 @@ def test_a_digest_knows_rows_in_any_order_and_no_others(shift: int) -> None:
         "right = digest_of([table])\n"
         "print(found.rows == right.rows, found.columns == right.columns, found.whole == right.whole)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(shift)], cwd=HARNESS, check=True, capture_output=True, text=True
-    )
-    assert done.stdout.split() == ["True", "True", str(shift == 0)]
+    assert printed(program, str(shift)).split() == ["True", "True", str(shift == 0)]
 
 
 def test_tables_of_one_seed_hold_the_same_rows() -> None:
@@ -158,7 +168,7 @@ def test_tables_of_one_seed_hold_the_same_rows() -> None:
         "    assert rows_of(spec, numbers)['region'].unique().to_pylist() == [region_in(spec, file)]\n"
         "    assert (np.diff(numbers.astype(int)) > 0).all()"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=HARNESS, check=True)
+    printed(program)
 
 
 def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
@@ -174,10 +184,7 @@ def test_a_budget_is_judged_beside_the_best_peer_and_beside_ourselves() -> None:
         "         for peer, wall in zip(operation.peers, walls[operation.name])]\n"
         "print(page(lines, [workload], 1, 1, ''))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=HARNESS, check=True, capture_output=True, text=True
-    )
-    rows = {row.split("`")[1]: row for row in done.stdout.splitlines() if row.startswith("| `")}
+    rows = {row.split("`")[1]: row for row in printed(program).splitlines() if row.startswith("| `")}
     assert "| 0.952 polars | 1.000 | within noise, 1.05 times it |" in rows["scan"]
     assert "| 6.67 polars | 1.150 | **no, 1.04 times it** |" in rows["scan_filter"]
     assert "| 0.9 polars | 0.900 | **no, 1.11 times it** |" in rows["scan_filter_undeleted"]
@@ -195,10 +202,7 @@ def test_a_budget_is_judged_only_at_full_scale() -> None:
         "lines = [line_of(workload.name, operation, Peer('deltaic', '1', ''), runs)]\n"
         "print(json.dumps([page(lines, [workload], scale, 1, '') for scale in (1, 0.5)]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=HARNESS, check=True, capture_output=True, text=True
-    )
-    full, half = json.loads(done.stdout)
+    full, half = json.loads(printed(program))
     assert "**no, 2.00 times it**" in full
     assert "yes, 50% of it" in full
     assert "times it" not in half
@@ -217,14 +221,7 @@ def reported(*programs: str) -> list[str]:
         "    runs = [{'wall': wall, 'cpu': cpu, 'peak_mib': 9} for wall in walls]\n"
         "    return line_of(workload.name, operation, Peer(peer, '1', ''), runs)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", begin + "\n".join(programs)],
-        cwd=HARNESS,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.splitlines()
+    return printed(begin + "\n".join(programs)).splitlines()
 
 
 def test_the_page_shows_the_spread_of_the_repetitions() -> None:
@@ -258,11 +255,11 @@ def test_beside_a_peer_a_tenth_is_noise(cpu: float, is_missed: bool) -> None:
 
 @pytest.mark.parametrize(("budget", "code"), [(1e9, 0), (1e-9, 1)])
 def test_the_benchmark_fails_if_a_budget_is_missed(tmp_path: Path, budget: float, code: int) -> None:
-    need_peers()
     program = (
         "import sys, run, workload; from dataclasses import replace\n"
         "tiny = next(one for one in workload.read_all() if one.name == 'tiny')\n"
-        "operation = replace(tiny.operations[0], budget={'wall': float(sys.argv.pop())}, times=1)\n"
+        "budget = {'wall': float(sys.argv.pop())}\n"
+        "operation = replace(tiny.operations[0], peers=('deltaic',), budget=budget, times=1)\n"
         "run.read_all = lambda: [replace(tiny, operations=(operation,))]\n"
         "sys.exit(run.main())"
     )
@@ -278,18 +275,19 @@ def test_the_benchmark_fails_if_a_budget_is_missed(tmp_path: Path, budget: float
     assert ("budget missed: tiny fresh_process: wall s" in done.stderr) == bool(code)
 
 
+@pytest.fixture(scope="module")
+def generated_again(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with the same tables, generated by another process."""
+    tables = tmp_path_factory.mktemp("again")
+    assert run("run.py", "--generate", *SCALE, "--tables", tables).returncode == 0
+    return tables
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_a_table_is_the_same_bytes_every_time(name: str, tmp_path: Path) -> None:
+def test_a_table_is_the_same_bytes_every_time(name: str, generated: Path, generated_again: Path) -> None:
     """Otherwise two runs of the benchmark would measure different tables."""
-    program = (
-        "import sys; from pathlib import Path; from generate import generate; from workload import read_all\n"
-        "workload = next(one for one in read_all() if one.name == sys.argv[1])\n"
-        "generate(workload.scaled(0.001).table, Path(sys.argv[2]))"
-    )
-    for folder in ("one", "two"):
-        command = [sys.executable, "-c", program, name, str(tmp_path / folder)]
-        subprocess.run(command, cwd=HARNESS, check=True)
-    names = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()]
+    (one,), (two,) = generated.glob(f"{name}-*"), generated_again.glob(f"{name}-*")
+    names = [path.relative_to(one) for path in one.rglob("*") if path.is_file()]
     assert len(names) >= 3
-    same, other, failed = filecmp.cmpfiles(tmp_path / "one", tmp_path / "two", names, shallow=False)
+    same, other, failed = filecmp.cmpfiles(one, two, names, shallow=False)
     assert (len(same), other, failed) == (len(names), [], [])

@@ -5,28 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import deltaic
 
-HARNESS = Path(__file__).resolve().parents[2] / "benches" / "python"
-
-
-def harness(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(HARNESS / "spark.py"), *arguments], capture_output=True, text=True, check=False
-    )
-
-
-def program(text: str, *arguments: str) -> str:
-    command = [sys.executable, "-c", text, *arguments]
-    done = subprocess.run(command, cwd=HARNESS, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+from .harness import printed, run
 
 
 def test_both_ways_to_the_smallest_tables_agree_and_remain_in_the_page(tmp_path: Path) -> None:
@@ -38,7 +23,7 @@ def test_both_ways_to_the_smallest_tables_agree_and_remain_in_the_page(tmp_path:
     page.write_text("# Benchmarks\n\n## Spark\n\nof last week\n\n## Others\n\nkept\n")
     options = ["--only", "files_10", "--ways", "parquet,deltaic", "--repeat", "1", "--scale", "0.001"]
     options += ["--warm-ups", "0"]
-    done = harness(*options, "--tables", str(tmp_path), "--json", str(figures), "--markdown", str(page))
+    done = run("spark.py", *options, "--tables", tmp_path, "--json", figures, "--markdown", page)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = {(line["question"], line["way"]): line for line in json.loads(figures.read_text())["lines"]}
     for question in ("count", "sum", "sum_partition"):
@@ -58,7 +43,7 @@ def test_many_files_are_a_table_of_few(tmp_path: Path) -> None:
         "found = made(many_files('files_100', 100), Path(sys.argv[1]))\n"
         "print(found.path, found.rows)"
     )
-    path, rows = program(text, str(tmp_path)).split()[-2:]
+    path, rows = printed(text, str(tmp_path)).split()[-2:]
     snapshot = deltaic.Table(path).snapshot()
     inodes = {file.stat().st_ino for file in Path(path).glob("region=*/*.parquet")}
     assert (snapshot.num_files, len(inodes), int(rows)) == (100, 32, 100 * 200)
@@ -82,7 +67,7 @@ def test_a_section_of_the_page_is_replaced_and_the_others_stay() -> None:
         "assert changed == '# Page\\n\\nhead\\n\\n## One\\n\\nd\\n\\n## Two\\n\\nb\\n'\n"
         "assert with_section(page, '## Three', '## Three\\n\\ne') == page + '\\n## Three\\n\\ne\\n'"
     )
-    program(text)
+    printed(text)
 
 
 def test_the_other_benchmarks_retain_the_section_of_spark() -> None:
@@ -91,7 +76,7 @@ def test_the_other_benchmarks_retain_the_section_of_spark() -> None:
         "before = '# Benchmarks\\n\\n## data\\n\\nold\\n\\n## Spark\\n\\nkept\\n\\n## Others\\n\\nx\\n'\n"
         "print(page([], [], 1, 1, before))"
     )
-    found = program(text)
+    found = printed(text)
     assert "## Spark\n\nkept\n" in found
     assert "## data" not in found
 
@@ -111,7 +96,7 @@ def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
         "print(section(lines, [table], Conditions(1, 1, 1, '4g', 1, {})))\n"
         "print(section(lines, [table], Conditions(0.5, 1, 1, '4g', 1, {})))"
     )
-    full, half = program(text).split("## Spark\n")[1:]
+    full, half = printed(text).split("## Spark\n")[1:]
     rows = {row.split("|")[2].strip(): row for row in full.splitlines() if row.startswith("| ")}
     assert rows["`count`"].endswith("| fails | 0.80 | 0.8 | yes |")
     assert rows["`sum`"].endswith("| 0.200 | 0.84 | 0.8 | within noise |")
@@ -128,7 +113,7 @@ def test_the_section_shows_the_spread_and_judges_by_it() -> None:
         "lines = [line('delta-spark', 1, 1.5, 0.5), line('deltaic', 1, 1, 1)]\n"
         "print(section(lines, [many_files('files_10', 10)], Conditions(1, 3, 1, '4g', 1, {})))"
     )
-    [row] = [row for row in program(text).splitlines() if "| `count` |" in row]
+    [row] = [row for row in printed(text).splitlines() if "| `count` |" in row]
     assert row.split(" | ")[2:] == [
         "1.000 (0.500–1.500)",
         "–",

@@ -7,8 +7,10 @@ partitioned by `day` (date).
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +40,29 @@ FIRST_FILE = "day=2026-11-01/a.parquet"
 def healthy(root: Path) -> HandmadeTable:
     """Writes the undamaged table."""
     table = HandmadeTable(root)
-    for number, actions in enumerate(([protocol(), metadata(SCHEMA_STRING, ["day"])], [])):
-        day = f"2026-11-0{number + 1}"
-        file = table.data(
-            f"day={day}/{'ab'[number]}.parquet",
-            pa.table({"id": [10 * number + 1, 10 * number + 2], "name": ["x", "y"]}),
-            values={"day": day},
-            stats=json.dumps({"numRecords": 2}),
-        )
-        table.commit(*actions, file)
+    for name, content in _healthy_files().items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(content)
+        table.next_version += name.endswith(".json")
     return table
+
+
+@cache
+def _healthy_files() -> dict[str, bytes]:
+    """Returns the files of the undamaged table, made once for hundreds of cases."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = HandmadeTable(Path(folder))
+        for number, actions in enumerate(([protocol(), metadata(SCHEMA_STRING, ["day"])], [])):
+            day = f"2026-11-0{number + 1}"
+            file = table.data(
+                f"day={day}/{'ab'[number]}.parquet",
+                pa.table({"id": [10 * number + 1, 10 * number + 2], "name": ["x", "y"]}),
+                values={"day": day},
+                stats=json.dumps({"numRecords": 2}),
+            )
+            table.commit(*actions, file)
+        files = (path for path in table.root.rglob("*") if path.is_file())
+        return {str(path.relative_to(table.root)): path.read_bytes() for path in files}
 
 
 def good_rows() -> pa.Table:

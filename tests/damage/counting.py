@@ -41,6 +41,11 @@ class Bound:
         assert cost.read <= self.read_per_byte * size, (cost, size)
 
 
+# A line costs about four times its length, one with small values more.
+MEETING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
+"""The bounds of opening or reading a damaged table."""
+
+
 def cost_of(call: Callable[[], object]) -> Cost:
     """Returns the cost of a call."""
     reset = getattr(_rust, "witness_reset", None)

@@ -14,10 +14,8 @@ import deltaic
 from . import broken, check_cases
 from .case import Case, Survivor
 from .cases import EVERY
-from .counting import Bound, cost_of, files_of
+from .counting import MEETING, Bound, cost_of, files_of
 
-# A line costs about four times its length, one with small values more.
-MEETING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
 APPENDING = Bound(peak_per_byte=8, requests_per_file=3, read_per_byte=3)
 # A check inspects each value separately, and rereads a file for each comparison.
 CHECKING = Bound(peak_per_byte=20, requests_per_file=4, read_per_byte=4)

@@ -5,6 +5,7 @@ All operations that read a whole log run on every table at full size and at a te
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -67,13 +68,44 @@ def table(request: pytest.FixtureRequest) -> Large:
     return found
 
 
-def keeps(table: Large, folder: Path, verb: Callable[[Path], object], text: Bound, parquet: Bound) -> None:
-    """Asserts that the cost of an operation is proportional to the table, and grows accordingly."""
+class Made:
+    """The tables that were made in a folder, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, table: Large, number: int) -> Path:
+        """Returns the folder of a table, to be read only."""
+        root = self.folder / table.make.__name__ / str(number)
+        if not root.exists():
+            table.make(root, number)
+        return root
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return Made(tmp_path_factory.mktemp("large"))
+
+
+def keeps(
+    table: Large,
+    made: Made,
+    verb: Callable[[Path], object],
+    text: Bound,
+    parquet: Bound,
+    *,
+    copy_to: Path | None = None,
+) -> None:
+    """Asserts that the cost of an operation is proportional to the table, and grows accordingly.
+
+    An operation that writes gets a copy of the table.
+    """
     bound = parquet if table.is_parquet else text
     costs: list[Cost] = []
     for number in (table.number // 10, table.number):
-        root = folder / str(number)
-        table.make(root, number)
+        root = made(table, number)
+        if copy_to is not None:
+            root = Path(shutil.copytree(root, copy_to / str(number)))
         cost = cost_of(lambda root=root: verb(root))
         bound.keeps(cost, root)
         costs.append(cost)
@@ -96,49 +128,50 @@ def opens(table: Large, verb: Callable[[deltaic.Table], object]) -> Callable[[Pa
     return meet
 
 
-def test_a_large_table_is_opened_in_bounds(tmp_path: Path, table: Large) -> None:
-    keeps(table, tmp_path, opens(table, deltaic.Table.snapshot), TEXT, PARQUET)
+def test_a_large_table_is_opened_in_bounds(made: Made, table: Large) -> None:
+    keeps(table, made, opens(table, deltaic.Table.snapshot), TEXT, PARQUET)
 
 
-def test_files_of_a_large_table_are_selected_in_bounds(tmp_path: Path, table: Large) -> None:
+def test_files_of_a_large_table_are_selected_in_bounds(made: Made, table: Large) -> None:
     def select(of: deltaic.Table) -> None:
         of.snapshot().files(predicate="id = 5 AND day = '2026-11-05'")
 
-    keeps(table, tmp_path, opens(table, select), TEXT, PARQUET)
+    keeps(table, made, opens(table, select), TEXT, PARQUET)
 
 
-def test_an_append_to_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_an_append_to_a_large_table_retains_its_bounds(made: Made, tmp_path: Path, table: Large) -> None:
     def append(of: deltaic.Table) -> None:
         of.append(pa.table({"id": [1], "name": ["x"]}), upkeep=False)
 
-    keeps(table, tmp_path, opens(table, append), TEXT, PARQUET)
+    keeps(table, made, opens(table, append), TEXT, PARQUET, copy_to=tmp_path)
 
 
-def test_the_maintenance_of_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_the_maintenance_of_a_large_table_retains_its_bounds(
+    made: Made, tmp_path: Path, table: Large
+) -> None:
     def append(of: deltaic.Table) -> None:
         of.append(pa.table({"id": [1], "name": ["x"]}))
 
-    keeps(table, tmp_path, opens(table, append), KEPT_UP_TEXT, KEPT_UP_PARQUET)
+    keeps(table, made, opens(table, append), KEPT_UP_TEXT, KEPT_UP_PARQUET, copy_to=tmp_path)
 
 
-def test_a_history_of_a_large_table_is_read_in_bounds(tmp_path: Path, table: Large) -> None:
+def test_a_history_of_a_large_table_is_read_in_bounds(made: Made, table: Large) -> None:
     def history(root: Path) -> None:
         # It reads fewer kinds of actions, and may not find the damage.
         with suppress(table.error or ()):
             deltaic.Table(root).history()
 
-    keeps(table, tmp_path, history, TEXT, PARQUET)
+    keeps(table, made, history, TEXT, PARQUET)
 
 
-def test_a_check_of_a_large_table_retains_its_bounds(tmp_path: Path, table: Large) -> None:
+def test_a_check_of_a_large_table_retains_its_bounds(made: Made, table: Large) -> None:
     def check(root: Path) -> None:
         report = deltaic.Table(root).check()
         assert set(report.counts) == set(table.findings)
 
-    keeps(table, tmp_path, check, CHECKED_TEXT, CHECKED_PARQUET)
+    keeps(table, made, check, CHECKED_TEXT, CHECKED_PARQUET)
 
 
-def test_the_tables_are_large(tmp_path: Path, table: Large) -> None:
-    table.make(tmp_path / "t", table.number)
-    size = sum(path.stat().st_size for path in files_of(tmp_path / "t"))
+def test_the_tables_are_large(made: Made, table: Large) -> None:
+    size = sum(path.stat().st_size for path in files_of(made(table, table.number)))
     assert 500_000 < size < 10_000_000

@@ -16,8 +16,7 @@ from tests.protocol.handmade_parquet import Long, thrift
 
 from . import broken
 from .cases_of_data import by_hand
-from .counting import cost_of
-from .test_bounds import MEETING
+from .counting import MEETING, cost_of
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3, 2**40, 2**63 - 1])

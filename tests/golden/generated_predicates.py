@@ -25,6 +25,10 @@ PLAIN = {
 }
 
 
+KINDS = {"compare": 10, "null": 3, "in": 3, "between": 3, "text": 3, "columns": 2, "flag": 2}
+"""The kinds of conditions, and how often each of them is generated."""
+
+
 class Generator:
     """Generates predicates over the given columns; deterministic for a label and seed."""
 
@@ -37,6 +41,13 @@ class Generator:
         """Yields the given number of predicates, simple ones first."""
         for index in range(count):
             yield self.leaf() if index < count // 2 else self.tree(2)
+
+    def shapes(self, trees: int) -> Iterator[Predicate]:
+        """Yields a condition of each kind, and the given number of trees."""
+        for kind in KINDS:
+            yield self.of_kind(kind)
+        for _ in range(trees):
+            yield self.tree(2)
 
     def tree(self, depth: int) -> Predicate:
         """Returns a tree of AND, OR and NOT."""
@@ -52,9 +63,10 @@ class Generator:
 
     def leaf(self) -> Predicate:
         """Returns a condition on one column or two."""
-        kind = self.random.choices(
-            ["compare", "null", "in", "between", "text", "columns", "flag"], [10, 3, 3, 3, 3, 2, 2]
-        )[0]
+        return self.of_kind(self.random.choices(list(KINDS), list(KINDS.values()))[0])
+
+    def of_kind(self, kind: str) -> Predicate:
+        """Returns a condition of a kind, or a test for NULL if no column is fit for it."""
         made = getattr(self, f"_{kind}")() if self.compared else self._null()
         return made or self._null()
 

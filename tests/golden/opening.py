@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import deltaic
+from tests.protocol import naive_log
 from tests.protocol.naive_replay import State
-from tests.protocol.snapshot_state import shown, wanted
+from tests.protocol.snapshot_state import derived, shown, wanted
 
 from .reference import GOLDEN, manifest, reference
 
@@ -67,14 +70,19 @@ def opened(root: Path, version: int | None = None) -> deltaic.Snapshot:
 
 def state(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     """Returns the complete state except for statistics: a checkpoint may leave them out."""
-    files = snapshot.files().to_arrow().to_pylist()
-    values = [(row["path"], repr(row.get("partition_values"))) for row in files]
-    return {"version": snapshot.version, "partition_values": sorted(values), **shown(snapshot)}
+    values = derived(_partition_values, snapshot.files().to_arrow())
+    return {"version": snapshot.version, "partition_values": values, **shown(snapshot)}
 
 
 def dated(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     """Returns state and timestamp. The timestamp depends on existing commits, so cleanup may change it."""
     return {"timestamp": snapshot.timestamp, **state(snapshot)}
+
+
+@cache
+def naive(name: str, version: int | None = None) -> dict[str, Any]:
+    """Returns the state of a table by the naive replay of its log; many tests compare with the same one."""
+    return wanted(naive_log.replay_log(reference(name).folder / "_delta_log", version))
 
 
 def assert_says(said: dict[str, Any], naive: State) -> None:
@@ -86,6 +94,12 @@ def assert_says(said: dict[str, Any], naive: State) -> None:
 def without_tombstones(said: dict[str, Any]) -> dict[str, Any]:
     """Returns a state without the tombstones: a checkpoint may leave out expired ones."""
     return {key: value for key, value in said.items() if key != "tombstones"}
+
+
+def _partition_values(files: pa.Table) -> list[tuple[str, str]]:
+    columns = [name for name in ("path", "partition_values") if name in files.column_names]
+    rows = files.select(columns).to_pylist()
+    return sorted((row["path"], repr(row.get("partition_values"))) for row in rows)
 
 
 def _copy(source: str, target: str) -> None:

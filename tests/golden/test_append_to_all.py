@@ -16,10 +16,10 @@ import pytest
 
 import deltaic
 
+from .expectations import readable
 from .opening import needs_golden
 from .reference import GOLDEN, reference
 from .rows import difference
-from .test_golden import expectations
 
 # The error of an append, by the reason for it.
 REFUSED: dict[str, tuple[type[deltaic.DeltaicError], str]] = {
@@ -30,10 +30,6 @@ REFUSED: dict[str, tuple[type[deltaic.DeltaicError], str]] = {
 # Columns of type `char(n)`, which are padded when they are written.
 PADDED = {"delta-spark-fresh/primitives": {"c": 5}}
 APPENDED = 40
-
-
-def readable() -> list[str]:
-    return sorted(name for name, verdict in expectations().items() if verdict == "read" and "@" not in name)
 
 
 def copied(name: str, place: Path) -> Path:

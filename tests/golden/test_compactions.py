@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.protocol import naive_log
-from tests.protocol.handmade_log import Action, add, metadata, protocol, remove
+from tests.protocol.handmade_log import add, metadata, protocol, remove
 
-from .opening import OPENED, assert_says, copy_of_the_log, dated, needs_golden, opened
-from .reference import reference
-
-COMMITS_AT_LEAST = 3
-
-
-def whole_logs() -> list[str]:
-    """Returns the tables with at least `COMMITS_AT_LEAST` commits, all versions from 0 on."""
-    logs = {name: reference(name).folder / "_delta_log" for name in OPENED}
-    versions = {name: naive_log.commit_versions(log) for name, log in logs.items()}
-    enough = [name for name in OPENED if len(versions[name]) >= COMMITS_AT_LEAST]
-    return [name for name in enough if versions[name] == list(range(naive_log.newest(logs[name]) + 1))]
-
-
-def compaction(log: Path, first: int, last: int) -> Path:
-    return log / f"{first:020}.{last:020}.compacted.json"
-
-
-def lines(actions: Iterable[Action]) -> str:
-    return "".join(json.dumps(action) + "\n" for action in actions)
+from .compaction_files import compaction, lines, take_away, whole_logs
+from .opening import assert_says, copy_of_the_log, dated, needs_golden, opened
 
 
 def compact(log: Path, first: int, last: int) -> None:
@@ -41,11 +21,6 @@ def compact(log: Path, first: int, last: int) -> None:
     actions = naive_log.reconciled(naive_log.commit(log, version) for version in range(first, last + 1))
     if actions:
         compaction(log, first, last).write_text(lines(actions))
-
-
-def take_away(log: Path) -> None:
-    for path in log.glob("*.compacted.json"):
-        path.unlink()
 
 
 def ranges(last: int) -> list[list[tuple[int, int]]]:

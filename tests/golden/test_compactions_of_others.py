@@ -9,8 +9,8 @@ import pytest
 from tests.protocol import naive_log
 from tests.protocol.handmade_log import add, metadata, protocol
 
+from .compaction_files import compaction, lines, take_away, whole_logs
 from .opening import copy_of_the_log, dated, needs_golden, opened
-from .test_compactions import compaction, lines, take_away, whole_logs
 
 
 @needs_golden

@@ -9,7 +9,6 @@ in any case. Which tables open at all, and their state without rows, is tested i
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,23 +17,17 @@ import deltaic
 
 from .arrow_schema import arrow_schema, describe
 from .conftest import VERDICT
+from .expectations import expectations, update
 from .expected_rows import as_read, padded
 from .opening import OPENED_ALL_THE_SAME, needs_golden
 from .reference import GOLDEN, Content, Reference, manifest, reference
 from .rows import difference
 from .variants import as_text, holds_variants, rendered
 
-EXPECTATIONS = Path(__file__).with_name("expectations.json")
 READ_AT_LEAST = 150
 # The newest version has a deletion vector with invalid Z85 text; readers treat it differently, so the
 # reference omits it.
 ILLEGAL_TEXT = ("kernel-rs-data/cdf-table-with-dv", 5)
-
-
-def expectations() -> dict[str, str]:
-    return json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
-
-
 TABLES = manifest() if GOLDEN.is_dir() else sorted(name for name in expectations() if "@" not in name)
 
 
@@ -138,8 +131,3 @@ def read(snapshot: deltaic.Snapshot, known: Reference, content: Content) -> str:
         found = difference(padded(actual, known.schema), as_read(content, actual))
         assert found is None, f"version {snapshot.version}: {found}"
     return "read"
-
-
-def update(name: str, found: dict[str, str]) -> None:
-    kept = {key: verdict for key, verdict in expectations().items() if key.partition("@")[0] != name}
-    EXPECTATIONS.write_text(json.dumps(dict(sorted({**kept, **found}.items())), indent=1) + "\n")

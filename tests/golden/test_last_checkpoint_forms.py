@@ -19,9 +19,9 @@ def hints(log: Path, own: bytes | None) -> Iterator[tuple[str, bytes]]:
     """Returns contents of the hint by name: valid, outdated, too new, corrupt."""
     bases = sorted(naive_log.checkpoints(log))
     last = naive_log.newest(log)
-    for version in bases:
+    for version in sorted({*bases[:1], *bases[-2:]}):
         yield f"of checkpoint {version}", hint(version)
-    for version in {0, last // 2, last} - set(bases):
+    for version in sorted({0, last // 2, last} - set(bases)):
         yield f"of version {version}, that has no checkpoint", hint(version)
     yield "ahead of the log", hint(last + 1)
     yield "far ahead of the log", hint(FAR)

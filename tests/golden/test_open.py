@@ -13,9 +13,18 @@ import pytest
 
 import deltaic
 from tests.protocol import naive_log
-from tests.protocol.snapshot_state import shown, wanted
+from tests.protocol.snapshot_state import shown
 
-from .opening import NAMES, NOT_OPENED, OPENED, OPENED_ALL_THE_SAME, WITHOUT_PROTOCOL, needs_golden, opened
+from .opening import (
+    NAMES,
+    NOT_OPENED,
+    OPENED,
+    OPENED_ALL_THE_SAME,
+    WITHOUT_PROTOCOL,
+    naive,
+    needs_golden,
+    opened,
+)
 from .reference import FRESH, reference
 
 VERSIONS = 12
@@ -98,12 +107,11 @@ def test_every_version_is_the_naive_replay(name: str) -> None:
     protocol: action-reconciliation.1, checkpoints.2, delta-log-entries.1
     """
     known = reference(name)
-    log = known.folder / "_delta_log"
-    versions = naive_log.reachable(log)
+    versions = naive_log.reachable(known.folder / "_delta_log")
     for version in {*versions[:: 1 + len(versions) // VERSIONS], versions[-1]}:
         snapshot = opened(known.folder, version)
         assert snapshot.version == version
-        assert shown(snapshot) == wanted(naive_log.replay_log(log, version))
+        assert shown(snapshot) == naive(name, version)
 
 
 @needs_golden

@@ -11,9 +11,8 @@ import pytest
 
 import deltaic
 from tests.protocol import naive_log
-from tests.protocol.snapshot_state import wanted
 
-from .opening import OF_TWO_TABLES, OPENED, needs_golden, opened, state, without_tombstones
+from .opening import OF_TWO_TABLES, OPENED, naive, needs_golden, opened, state, without_tombstones
 from .reference import reference
 
 STEPS = 30
@@ -23,6 +22,7 @@ class Arriving:
     """A log that grows as the reference table's did: commits, checksums, compactions, checkpoints, hints."""
 
     def __init__(self, name: str, root: Path) -> None:
+        self.name = name
         self.source = reference(name).folder / "_delta_log"
         self.root = root
         self.log = root / "_delta_log"
@@ -55,7 +55,7 @@ class Arriving:
                 path.unlink()
 
     def naive(self) -> dict[str, Any]:
-        return wanted(naive_log.replay_log(self.source, self.version))
+        return naive(self.name, self.version)
 
 
 def written_with(path: Path) -> int:

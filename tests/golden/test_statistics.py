@@ -11,9 +11,9 @@ import pytest
 import deltaic
 from tests.protocol.snapshot_state import vector_of
 
+from .checkpoints import bases, has_all_commits, without_checkpoints
 from .opening import OPENED, copy_of_the_log, needs_golden, opened
 from .reference import reference
-from .test_checkpoint_or_commits import bases, has_all_commits, without_checkpoints
 
 COUNTED = [name for name in OPENED if reference(name).latest.num_rows is not None]
 

@@ -69,8 +69,17 @@ def checkpoints(log: Path) -> dict[int, list[Path]]:
 @cache
 def _holds_both(files: tuple[tuple[Path, int, int], ...]) -> bool:
     """Whether these files contain protocol and metadata; their times and inodes only serve as cache keys."""
-    kinds = {kind for path, _, _ in files for action in _actions(path) for kind in action}
+    kinds = {kind for path, _, _ in files for kind in _kinds(path)}
     return {"protocol", "metaData"} <= kinds
+
+
+def _kinds(path: Path) -> Iterator[str]:
+    """Yields the kinds of a checkpoint file's actions; of a Parquet file only those that are asked for."""
+    if path.suffix == ".json":
+        yield from (kind for action in _actions(path) for kind in action)
+        return
+    table = pq.ParquetFile(path).read(columns=["protocol", "metaData"])
+    yield from (name for name in table.column_names if table[name].null_count < table.num_rows)
 
 
 def checkpoint(log: Path, version: int) -> list[Action]:

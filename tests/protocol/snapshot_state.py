@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 import deltaic
 
 from .naive_replay import State, unique_id
+
+T = TypeVar("T")
+
+_recent: deque[tuple[Callable[[pa.Table], Any], pa.Table, Any]] = deque(maxlen=12)
 
 NO_COLUMNS = '{"type":"struct","fields":[]}'
 
 
 def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
     """Returns the state of a snapshot."""
-    files = snapshot.files().to_arrow().to_pylist()
-    tombstones = snapshot.tombstones().to_arrow().to_pylist()
     return {
         "protocol": _protocol(json.loads(snapshot.protocol.to_json())),
         "metadata": {
@@ -26,12 +32,8 @@ def shown(snapshot: deltaic.Snapshot) -> dict[str, Any]:
             "partition_columns": list(snapshot.partition_columns),
             "properties": dict(snapshot.properties),
         },
-        "files": sorted(
-            (row["path"], vector_of(row), row["size"], row["modification_time"]) for row in files
-        ),
-        "tombstones": sorted(
-            (row["path"], vector_of(row), row["deletion_timestamp"] or 0) for row in tombstones
-        ),
+        "files": derived(_files, snapshot.files().to_arrow()),
+        "tombstones": derived(_tombstones, snapshot.tombstones().to_arrow()),
         "num_files": snapshot.num_files,
         "size_in_bytes": snapshot.size_in_bytes,
         "transactions": dict(snapshot.app_transactions),
@@ -69,6 +71,28 @@ def wanted(state: State) -> dict[str, Any]:
         "transactions": state.live_transactions(),
         "domains": {name: body["configuration"] for name, body in state.domains.items()},
     }
+
+
+def derived(derive: Callable[[pa.Table], T], table: pa.Table) -> T:
+    """Derives something from a table, or returns what was derived from an equal one a short time ago.
+
+    Tests open one log in many ways: converting the same rows to Python would take most of their time.
+    """
+    for known, equal, found in _recent:
+        if known is derive and equal.equals(table):
+            return found
+    _recent.append((derive, table, derive(table)))
+    return _recent[-1][2]
+
+
+def _files(files: pa.Table) -> list[tuple[Any, ...]]:
+    rows = files.select(["path", "deletion_vector", "size", "modification_time"]).to_pylist()
+    return sorted((row["path"], vector_of(row), row["size"], row["modification_time"]) for row in rows)
+
+
+def _tombstones(tombstones: pa.Table) -> list[tuple[Any, ...]]:
+    rows = tombstones.select(["path", "deletion_vector", "deletion_timestamp"]).to_pylist()
+    return sorted((row["path"], vector_of(row), row["deletion_timestamp"] or 0) for row in rows)
 
 
 def vector_of(row: dict[str, Any]) -> str:

@@ -98,7 +98,7 @@ def build(root: Path, history: History) -> HandmadeTable:
     return table
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(histories())
 def test_a_snapshot_is_the_naive_replay(history: History) -> None:
     """The newest snapshot, an older one and a refreshed one, with any checkpoints and hints.
@@ -127,7 +127,7 @@ def test_a_snapshot_is_the_naive_replay(history: History) -> None:
         assert shown(newest) == wanted(replay(history.commits))
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(histories(), st.integers(0, 7))
 def test_a_refreshed_snapshot_is_the_naive_replay(history: History, cut: int) -> None:
     """Commits and checkpoints written after a snapshot was opened only change the version."""

@@ -124,7 +124,7 @@ def counted(rows: pa.Table) -> Counter[Row]:
     return Counter(zip(rows["id"].to_pylist(), rows["s"].to_pylist(), strict=True))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.lists(STEPS, min_size=1, max_size=4), min_size=1, max_size=6))
 def test_a_feed_is_the_difference_of_versions(history: list[list[tuple[Any, ...]]]) -> None:
     """protocol: reader-requirements-for-addcdcfile.1."""

@@ -304,7 +304,7 @@ def test_every_kind_of_container(tmp_path: Path, form: str) -> None:
     assert snapshot.scan(predicate="id >= 100000").count() == sum(row >= 100_000 for row in kept)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     deleted=st.lists(st.sets(st.integers(0, 49)), min_size=1, max_size=4),
     batch_size=st.integers(1, 60),

@@ -137,7 +137,7 @@ def commits(draw: st.DrawFn, *, one_lacks: bool = False) -> Commits:
     return Commits(files, stamps, enabled, since)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(commits())
 def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
     """With any file times, as after a copy.
@@ -166,7 +166,7 @@ def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
                     table.snapshot(timestamp=asked)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(commits(one_lacks=True))
 def test_time_travel_past_a_commit_without_its_time_is_right_or_an_error(of: Commits) -> None:
     assert of.enabled is not None

@@ -1,4 +1,4 @@
-"""Every reference table has the same state on S3 and on Azure as on a disk."""
+"""Every reference table has the same state on S3 as on a disk, and every fourth one on Azure, too."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ pytestmark = needs_golden
 TIME = 1_700_000_000
 
 
-def objects(*, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
-    """Yields the compaction files of all logs, or the other files, by key, without hidden files."""
-    for name in NAMES:
+ON = {"s3": NAMES, "azure": NAMES[::4]}
+"""The tables by store: what depends on the table alone is shown by the first store."""
+
+
+def objects(names: list[str], *, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
+    """Yields the compaction files of logs, or the other files, by key, without hidden files."""
+    for name in names:
         log = reference(name).folder / "_delta_log"
         for file in sorted(log.rglob("*")):
             is_meant = file.name.endswith(".compacted.json") == are_compactions
@@ -33,8 +37,8 @@ def objects(*, are_compactions: bool) -> Iterator[tuple[str, bytes]]:
 
 def filled(store: Store) -> Store:
     """Uploads the tables' logs. A compaction file is used only if it is not older than its commits."""
-    store.put_all(objects(are_compactions=False))
-    store.put_all(objects(are_compactions=True))
+    for are_compactions in [False, True]:
+        store.put_all(objects(ON[store.name], are_compactions=are_compactions))
     return store
 
 
@@ -55,7 +59,7 @@ def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the tables' logs, all files with the same time: times of the copies have no meaning."""
     root = tmp_path_factory.mktemp("disk")
     for are_compactions in [False, True]:
-        for key, content in objects(are_compactions=are_compactions):
+        for key, content in objects(NAMES, are_compactions=are_compactions):
             file = root / key
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
@@ -74,8 +78,7 @@ def answer(uri: str, options: dict[str, str] | None = None) -> Any:
     return {**state(snapshot), "warnings": len(snapshot.warnings)}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("service", ["s3", "azure"])
+@pytest.mark.parametrize(("service", "name"), [(service, name) for service in ON for name in ON[service]])
 def test_a_reference_table_is_the_same_as_on_a_disk(
     service: str, name: str, on_disk: Path, request: pytest.FixtureRequest
 ) -> None:
