@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ TREES = 7
 PREDICATES = 40
 # Columns with minima greater than some of their rows: readers that use them, delta-spark too, skip rows.
 WRONG_STATISTICS = {"delta-rs/issue_1374": "timestamp"}
-# Bound on rows evaluated per table; large tables get fewer trees.
+# Bound on rows evaluated per table; large tables get fewer predicates, but so many.
 ROWS_OF_ALL = 1_000_000
+LEAST = 4
 # Up to this number of rows, results are compared by row; larger ones are counted.
 ROWS = 2_000
 
@@ -44,8 +46,8 @@ def test_no_row_is_lost_and_none_is_added(name: str) -> None:
     file_of_row = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
     columns = columns_of(table, json.loads(snapshot.schema.to_json()))
     columns = [column for column in columns if column.path != (WRONG_STATISTICS.get(name),)]
-    trees = max(1, min(TREES, ROWS_OF_ALL // table.num_rows - len(KINDS)))
-    for predicate in Generator(columns, name).shapes(trees):
+    count = max(LEAST, min(len(KINDS) + TREES, ROWS_OF_ALL // table.num_rows))
+    for predicate in islice(Generator(columns, name).shapes(TREES), count):
         matches = predicate.answers == TRUE
         kept = set(snapshot.files(predicate.sql).to_arrow()["path"].to_pylist())
         needed = {tasks[index].path for index in set(file_of_row[matches].tolist())}

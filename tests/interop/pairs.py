@@ -137,7 +137,9 @@ def chosen(label: str = "conflict pairs") -> list[Pair]:
     winners = {setting: chance.sample(OPERATIONS, WINNERS) for setting in SETTINGS}
     pairs: list[Pair] = []
     for loser in OPERATIONS:
-        for setting in chance.sample([setting for setting in SETTINGS if setting.permits(loser)], CONFIGURATIONS):
+        for setting in chance.sample(
+            [setting for setting in SETTINGS if setting.permits(loser)], CONFIGURATIONS
+        ):
             permitted = [winner for winner in winners[setting] if setting.permits(winner)]
             pairs.append(Pair(loser, chance.choice(permitted), setting))
     return pairs
