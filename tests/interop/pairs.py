@@ -115,8 +115,8 @@ class Pair:
     setting: Setting
 
 
-# Numbers of winning operations per table configuration, and of configurations per losing operation, unless all
-# pairs are requested.
+# Numbers of winning operations per table configuration, and of configurations per losing operation, unless
+# all pairs are requested.
 WINNERS = 4
 CONFIGURATIONS = 3
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 # One thread that collects garbage is enough for a JVM of tests.
 OPTIONS = "-XX:+UseSerialGC -Xshare:auto"
-# The compiler that starts fast, for programs of a few minutes. With one compiler, the memory for its code would be
-# 48 MiB, too little for Spark.
+# The compiler that starts fast, for programs of a few minutes. With one compiler, the memory for its code
+# would be 48 MiB, too little for Spark.
 SHORT = f"{OPTIONS} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
