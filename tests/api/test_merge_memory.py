@@ -81,7 +81,12 @@ def state_of(table: deltaic.Table, properties: dict[str, str]) -> list[Counter[t
 
 
 def columns_of(rows: pa.Table) -> list[list[Any]]:
-    return [column.to_pylist() for column in rows.columns]
+    return [
+        [repr(value) for value in column.to_pylist()]
+        if pa.types.is_nested(column.type)
+        else column.to_pylist()
+        for column in rows.columns
+    ]
 
 
 def upserted(merge: deltaic.Merge) -> deltaic.Merge:

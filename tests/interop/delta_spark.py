@@ -47,6 +47,8 @@ def start(warehouse: Path) -> SparkSession:
         # The number of tasks with which delta-spark lists a table for VACUUM; the default is 10,000.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
         "spark.databricks.delta.snapshotPartitions": "2",
+        # Columns that are mapped by id are found by it.
+        "spark.sql.parquet.fieldId.read.enabled": "true",
         "spark.sql.warehouse.dir": str(warehouse),
         "spark.sql.ui.retainedExecutions": "10",
         "spark.ui.enabled": "false",
