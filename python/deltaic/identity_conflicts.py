@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from deltaic.commit_options import CommitOptions
 from deltaic.exceptions import MetadataChanged
+from deltaic.read_once import is_read_again
 
-__all__ = ["is_read_twice", "with_new_identities"]
+__all__ = ["with_new_identities"]
 
 _Result = TypeVar("_Result")
 _MAX_RUNS = 100
@@ -44,27 +45,10 @@ def with_new_identities(
         except MetadataChanged as error:
             if run == most or "delta.identity.start" not in schema():
                 raise
-            if not is_read_twice(data):
+            if not is_read_again(data):
                 raise MetadataChanged(
                     error.message, context=error.context, hint=_HINT, retryable=error.retryable
                 ) from error
         # Writers that lost together do not try again together.
         time.sleep(random.uniform(0, 0.01 * min(run, 10)))  # noqa: S311 - not a secret
     raise AssertionError("a call that neither returned nor raised")
-
-
-def is_read_twice(data: object) -> bool:
-    """Whether rows are in memory, so that they can be read again: not a stream.
-
-    >>> import pyarrow
-    >>> table = pyarrow.table({"id": [1]})
-    >>> is_read_twice(table), is_read_twice(table.to_reader())
-    (True, False)
-    """
-    kind = type(data)
-    library = kind.__module__.partition(".")[0]
-    return library in ("pyarrow", "pandas", "polars") and kind.__name__ in (
-        "Table",
-        "RecordBatch",
-        "DataFrame",
-    )

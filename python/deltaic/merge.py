@@ -177,8 +177,8 @@ class Merge(_Clauses):
         """Merges in one commit. After a conflict, the rows are matched again with the newest version.
 
         Args:
-            dry_run: Whether to return only what would be done. The rows are read, validated and encoded; a
-                stream has none after that.
+            dry_run: Whether to return only what would be done. The rows are read, validated and encoded, so
+                they cannot be a stream.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:

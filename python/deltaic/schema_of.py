@@ -17,7 +17,7 @@ from deltaic.exceptions import SchemaMismatch
 from deltaic.optional import require
 from deltaic.pandas_index import exports_itself
 
-__all__ = ["TableSchema", "schema_and_rows", "table_schema"]
+__all__ = ["TableSchema", "rows_of_new_table", "table_schema"]
 
 TableSchema = ArrowSchemaExportable | ArrowStreamExportable | ArrowArrayExportable | Sequence[Column]
 """What `Table.create` takes as a schema."""
@@ -46,7 +46,7 @@ def table_schema(schema: TableSchema) -> ArrowSchemaExportable | list[Column]:
     if isinstance(schema, Column):
         raise TypeError("a schema is a list of columns: write [deltaic.Column(…)]")
     if isinstance(schema, (ArrowStreamExportable, ArrowArrayExportable)):
-        return schema_and_rows(schema)[0]
+        return _schema_of(schema)
     # Checked for callers without a type checker.
     if not isinstance(schema, ArrowSchemaExportable):
         raise TypeError(
@@ -56,35 +56,35 @@ def table_schema(schema: TableSchema) -> ArrowSchemaExportable | list[Column]:
     return schema
 
 
-def schema_and_rows(
-    data: ArrowStreamExportable | ArrowArrayExportable,
-) -> tuple[ArrowSchemaExportable, ArrowStreamExportable | ArrowArrayExportable]:
-    """Returns the schema of rows, and the rows: a stream that can be read once is not consumed.
-
-    The named index of a pandas data frame is part of the schema.
+def rows_of_new_table(data: ArrowStreamExportable | ArrowArrayExportable) -> object:
+    """Returns rows with all columns of the table that is created for them: a pandas frame's named index too.
 
     Raises:
         SchemaMismatch: The data is a pandas data frame whose index has no name and is not a range.
 
-    >>> import pyarrow
-    >>> schema, rows = schema_and_rows(pyarrow.table({"id": [1]}))
-    >>> schema, rows.num_rows
-    (id: int64, 1)
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"n": [5]}, index=pandas.Index([7], name="id"))
+    >>> list(rows_of_new_table(frame).columns)
+    ['id', 'n']
     """
     pandas: Any = sys.modules.get("pandas")
     if isinstance(data, getattr(pandas, "DataFrame", ())) and not exports_itself(data, pandas):
+        return _with_named_index(data, pandas)
+    return data
+
+
+def _schema_of(data: ArrowStreamExportable | ArrowArrayExportable) -> ArrowSchemaExportable:
+    rows: Any = rows_of_new_table(data)
+    if rows is not data:
         pyarrow = require("pyarrow", "the schema of a pandas data frame")
-        frame = _with_named_index(data, pandas)
-        return pyarrow.Schema.from_pandas(frame, preserve_index=False), data
+        return pyarrow.Schema.from_pandas(rows, preserve_index=False)
     schema = getattr(data, "schema", None)
     if isinstance(schema, ArrowSchemaExportable):
-        return schema, data
+        return schema
     pyarrow = require("pyarrow", "the schema of this data")
     if isinstance(data, ArrowStreamExportable):
-        reader = pyarrow.RecordBatchReader.from_stream(data)
-        return cast("ArrowSchemaExportable", reader.schema), cast("ArrowStreamExportable", reader)
-    batch = pyarrow.record_batch(data)
-    return cast("ArrowSchemaExportable", batch.schema), cast("ArrowArrayExportable", batch)
+        return cast("ArrowSchemaExportable", pyarrow.RecordBatchReader.from_stream(data).schema)
+    return cast("ArrowSchemaExportable", pyarrow.record_batch(data).schema)
 
 
 def _with_named_index(frame: Any, pandas: Any) -> Any:

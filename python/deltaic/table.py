@@ -17,6 +17,7 @@ from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
 from deltaic.handle import open_location
 from deltaic.ignored_properties import warn_of_ignored
+from deltaic.read_once import UsedIterators
 from deltaic.schema_of import TableSchema, table_schema
 from deltaic.snapshot import Snapshot, announced
 from deltaic.symlink_manifest import TableManifest
@@ -253,7 +254,8 @@ class Table(
         """Runs a function in a transaction, and again in a new transaction after each conflict.
 
         The function must base its decisions on what it reads through its transaction: each run reads the
-        newest version. Files that an earlier run wrote are deleted before the next.
+        newest version. Files that an earlier run wrote are deleted before the next. Streams of rows and
+        iterators that the function uses must be made in it: a second run cannot read them again, and raises.
 
         Args:
             function: Called with the transaction; its result is ignored. Its exceptions end the call.
@@ -284,9 +286,10 @@ class Table(
         runs = bounded_int("max_runs", max_runs, minimum=1)
         given = to_options("run_transaction", **options)
         operation = text("operation", operation)
+        iterators = UsedIterators()
         commit = self._rust.run_transaction(
             self._refreshed(),
-            lambda rust: CalledTransaction(rust, operation).stage(function),
+            lambda rust: CalledTransaction(rust, operation, iterators=iterators).stage(function),
             operation=operation,
             max_runs=runs,
             options=given,

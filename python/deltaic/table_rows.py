@@ -18,6 +18,7 @@ from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
 from deltaic.merge import Merge, MergeCondition, MergeSource, checked_source, rows_of
 from deltaic.pandas_index import with_index
+from deltaic.read_once import ensure_not_used_up
 from deltaic.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -76,12 +77,14 @@ class TableRows(Handle):
 
         Args:
             data: The rows: anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a
-                `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once.
+                `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once:
+                its second use raises a `ValueError`.
                 The index of a pandas frame is written if the table has a column of its name; an unnamed range
                 index is dropped.
             schema_mode: ``"merge"`` adds columns and fields of structs that the table does not have, with
                 NULL in existing rows, and widens types if ``delta.enableTypeWidening`` is set.
-            dry_run: Whether to return only what would be done. The rows are read, validated and encoded.
+            dry_run: Whether to return only what would be done. The rows are read, validated and encoded, so
+                they cannot be a stream.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
@@ -455,6 +458,7 @@ class TableRows(Handle):
             known = self._refreshed()
             rows = with_index(rows_of(source), known, adds_columns=True)
             if dry_run:
+                ensure_not_used_up(rows)
                 found = known.preview_merge(rows, request=request, options=options)
                 return dry_run_from_rust("MERGE", known.version, found)
             return self._rust.merge(rows, known, request=request, options=options)
@@ -472,6 +476,7 @@ class TableRows(Handle):
         options: dict[str, object],
     ) -> DryRun:
         """Returns what an append or overwrite would do."""
+        ensure_not_used_up(data)
         known = self._refreshed()
         found = known.preview_rows(
             with_index(data, known, adds_columns=schema_mode != "keep"),

@@ -21,6 +21,7 @@ from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, Inte
 from deltaic.ignored_properties import warn_of_ignored
 from deltaic.merge import MergeCondition, MergeSource, StagedMerge, checked_source, rows_of
 from deltaic.pandas_index import with_index
+from deltaic.read_once import UsedIterators, ensure_not_used_up
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 
@@ -54,15 +55,32 @@ class Transaction:
     (2, 1)
     """
 
-    __slots__ = ("_committed", "_dry_run", "_is_dry_run", "_operation", "_rust", "_snapshot", "_state")
+    __slots__ = (
+        "_committed",
+        "_dry_run",
+        "_is_dry_run",
+        "_iterators",
+        "_operation",
+        "_rust",
+        "_snapshot",
+        "_state",
+    )
 
-    def __init__(self, rust: _rust.Transaction, operation: str, *, is_dry_run: bool = False) -> None:
+    def __init__(
+        self,
+        rust: _rust.Transaction,
+        operation: str,
+        *,
+        is_dry_run: bool = False,
+        iterators: UsedIterators | None = None,
+    ) -> None:
         self._rust = rust
         self._operation = operation
         self._snapshot = Snapshot(rust.snapshot)
         self._state = "new"
         self._committed: Commit | None = None
         self._is_dry_run = is_dry_run
+        self._iterators = iterators or UsedIterators()
         self._dry_run: DryRun | None = None
 
     @property
@@ -86,7 +104,7 @@ class Transaction:
         ...     count = tx.delete("id = 2")
         ...     count = tx.append(pyarrow.table({"id": [4, 5]}))
         >>> print(str(tx.dry_run).splitlines()[0])
-        TRANSACTION on version 1 would delete or update 1 row and add 2 rows:
+        TRANSACTION on version 0 would delete or update 1 row and add 2 rows:
         """
         return self._dry_run
 
@@ -163,8 +181,7 @@ class Transaction:
         """
         self._ensure_open()
         mode = text("schema_mode", schema_mode)
-        rows = with_index(checked_data(data), self._rust.snapshot, adds_columns=mode != "keep")
-        return self._rust.append(rows, schema_mode=mode)
+        return self._rust.append(self._rows(checked_data(data), mode), schema_mode=mode)
 
     def add(self, files: ArrowStreamExportable | Iterable[Mapping[str, object]]) -> None:
         """Stages data files that another engine wrote under the table's root, such as Spark's executors.
@@ -192,6 +209,7 @@ class Transaction:
             UnsupportedFeature: The table requires a writer feature that is not implemented.
         """
         self._ensure_open()
+        self._iterators.use("files", files)
         self._rust.add(files_to_json(files))
 
     def alter(self, *changes: Change) -> None:
@@ -258,6 +276,7 @@ class Transaction:
         if isinstance(paths, ArrowTable):
             paths = paths.to_arrow()["path"]
         to_pylist = getattr(paths, "to_pylist", None)  # of an Arrow column
+        self._iterators.use("paths", paths)
         listed = names("paths", paths if to_pylist is None else to_pylist(), what="paths")
         self._rust.remove(listed, data_change=flag("data_change", data_change))
 
@@ -282,7 +301,7 @@ class Transaction:
         self._ensure_open()
         mode = text("schema_mode", schema_mode)
         return self._rust.overwrite(
-            with_index(checked_data(data), self._rust.snapshot, adds_columns=mode != "keep"),
+            self._rows(checked_data(data), mode),
             predicate=to_sql(where, self._snapshot.schema),
             partitions=text("partitions", partitions),
             schema_mode=mode,
@@ -371,8 +390,7 @@ class Transaction:
 
         def stage(request: dict[str, object]) -> int:
             self._ensure_open()
-            rows = with_index(rows_of(source), self._rust.snapshot, adds_columns=True)
-            return self._rust.merge(rows, request=request)
+            return self._rust.merge(self._rows(rows_of(source), "merge"), request=request)
 
         return StagedMerge(stage, on, (target_alias, source_alias), schema_mode)
 
@@ -403,7 +421,7 @@ class Transaction:
         if not isinstance(rows, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             expected = f"not {type(rows).__name__}: write delete_rows({{path: [0, 7]}})"
             raise TypeError(f"rows must be a mapping of paths to positions, {expected}")
-        named = {text("a path of rows", path): _positions(path, at) for path, at in rows.items()}
+        named = {text("a path of rows", path): self._positions(path, at) for path, at in rows.items()}
         return self._rust.delete_rows(named)
 
     def __enter__(self) -> Transaction:
@@ -440,6 +458,27 @@ class Transaction:
             raise
         self._state = "ended"
         self._committed = None if commit is None else announced(commit, stacklevel=3)
+
+    def _rows(self, data: object, schema_mode: str) -> object:
+        """Returns the rows as the core takes them."""
+        if self._is_dry_run:
+            ensure_not_used_up(data)
+        return with_index(data, self._rust.snapshot, adds_columns=schema_mode != "keep")
+
+    def _positions(self, path: str, positions: Iterable[int]) -> list[int]:
+        # Checked for callers without a type checker.
+        if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            expected = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
+            raise TypeError(f"the rows of {path!r} must be a list of positions, {expected}")
+        self._iterators.use(f"the positions of {path!r}", positions)
+        found = [whole_number("a position", position) for position in positions]
+        lowest = min(found, default=0)
+        if lowest < 0 or max(found, default=0) >= 1 << 63:
+            raise ValueError(
+                f"positions must be between 0 and 2**63 - 1; {path!r} has "
+                f"{lowest if lowest < 0 else max(found)}"
+            )
+        return found
 
     def _ensure_open(self) -> None:
         if self._state == "new":
@@ -480,17 +519,3 @@ class CalledTransaction(Transaction):
             function(self)
         finally:
             self._state = "ended"
-
-
-def _positions(path: str, positions: Iterable[int]) -> list[int]:
-    # Checked for callers without a type checker.
-    if isinstance(positions, str) or not isinstance(positions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        expected = f"not {type(positions).__name__}: write delete_rows({{{path!r}: [0, 7]}})"
-        raise TypeError(f"the rows of {path!r} must be a list of positions, {expected}")
-    found = [whole_number("a position", position) for position in positions]
-    lowest = min(found, default=0)
-    if lowest < 0 or max(found, default=0) >= 1 << 63:
-        raise ValueError(
-            f"positions must be between 0 and 2**63 - 1; {path!r} has {lowest if lowest < 0 else max(found)}"
-        )
-    return found

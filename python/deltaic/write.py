@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import flag, text
+from deltaic.arguments import flag, names, text
+from deltaic.arguments import options as text_options
 from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
-from deltaic.commit_options import CommitOptions
-from deltaic.dry_run import DryRun
-from deltaic.exceptions import TableExists
-from deltaic.schema_of import schema_and_rows
+from deltaic.commit import announced
+from deltaic.commit_options import CommitOptions, to_options
+from deltaic.dry_run import DryRun, dry_run_from_rust
+from deltaic.exceptions import DeltaicWarning, TableExists
+from deltaic.handle import open_location
+from deltaic.ignored_properties import warn_of_ignored
+from deltaic.read_once import ensure_not_used_up, is_read_again
+from deltaic.schema_of import rows_of_new_table
 from deltaic.table import Table
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ __all__ = ["write"]
 
 _MODES = ("error", "append", "overwrite", "ignore")
 _SCHEMA_MODES = ("keep", "merge", "replace")
+_OF_PROTOCOL = ("delta.feature.", "delta.minreaderversion", "delta.minwriterversion")
 
 
 @overload
@@ -81,7 +86,7 @@ def write(
     dry_run: bool = False,
     **options: Unpack[CommitOptions],
 ) -> Table | DryRun:
-    """Writes rows to a table, and creates the table if there is none.
+    """Writes rows to a table; if there is none, one commit creates it with the rows.
 
     Args:
         uri: The table's folder or URI.
@@ -89,19 +94,19 @@ def write(
         mode: If the table exists: ``"append"`` adds the rows, ``"overwrite"`` replaces all rows, ``"ignore"``
             does nothing, and ``"error"`` raises `TableExists`.
         partition_by: The partition columns of a new table, or with ``schema_mode="replace"``.
-        properties: The properties of a new table.
+        properties: The properties of a new table. If the table exists, a `DeltaicWarning` names those that it
+            does not have: they are not set.
         schema_mode: What happens to the schema of an existing table, as for `Table.append` and
             `Table.overwrite`.
         storage_options: Settings of the store, as for `Table`.
-        dry_run: Whether to return only what would be done, as for `Table.append`. A new table is created in a
-            temporary folder.
+        dry_run: Whether to return only what would be done, as for `Table.append`. Nothing is created.
         options: How the rows are committed: see `CommitOptions`.
 
     Returns:
         The table; with `dry_run`, what would be done.
 
     Raises:
-        TableExists: The table exists and `mode` is ``"error"``.
+        TableExists: The table exists and `mode` is ``"error"``, or another writer created it meanwhile.
         ValueError: `mode` is unknown, or `partition_by` differs from the columns of an existing table.
         SchemaMismatch, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown, StorageError:
             As for `Table.append` and `Table.overwrite`.
@@ -122,40 +127,66 @@ def write(
         raise ValueError('schema_mode="replace" needs mode="overwrite": an append cannot replace the schema')
     checked_data(data)
     flag("dry_run", dry_run)
-    exists = Table.exists(uri, storage_options=storage_options)
+    given = to_options("write", **options)
+    columns = names("partition_by", partition_by)
+    wanted = text_options("properties", properties)
+    location = open_location(uri, storage_options)
     table = Table(uri, storage_options=storage_options)
-    if exists:
-        if mode == "ignore":
-            return DryRun("APPEND", table.snapshot().version, 0) if dry_run else table
-        if mode == "error":
-            raise TableExists(
-                f"there is a table at {table.uri}",
-                context={"path": table.uri},
-                hint='pass mode="append" or mode="overwrite"',
-            )
-        columns = table.snapshot().partition_columns
-        if schema_mode != "replace" and partition_by and list(partition_by) != columns:
-            raise ValueError(f"the table is partitioned by {columns}, not by {list(partition_by)}")
-    else:
-        schema, data = schema_and_rows(data)
+    if not location.exists():
+        rows = rows_of_new_table(data)
         if dry_run:
-            with tempfile.TemporaryDirectory() as folder:
-                new = Table.create(folder, schema, partition_by=partition_by, properties=properties or {})
-                found = new.append(data, dry_run=True, **options)
-            return replace(found, operation="CREATE", version=None)
-        table = Table.create(
-            uri,
-            schema,
-            partition_by=partition_by,
-            properties=properties or {},
-            # Another writer may create it first.
+            ensure_not_used_up(rows)
+            found = location.preview_create(rows, partition_by=columns, properties=wanted, options=given)
+            return dry_run_from_rust("CREATE", None, found)
+        made = location.create_with_rows(
+            rows,
+            partition_by=columns,
+            properties=wanted,
             if_exists="error" if mode == "error" else "ignore",
-            storage_options=storage_options,
+            options=given,
         )
+        if made is not None:
+            announced(made, stacklevel=3)
+            warn_of_ignored(wanted.items(), stacklevel=2)
+            return table
+        if mode != "ignore" and not is_read_again(data):
+            raise TableExists(
+                f"another writer created a table at {table.uri}; nothing was written",
+                context={"path": table.uri},
+                hint="run the call again, with a new stream",
+            )
+    if mode == "ignore":
+        return DryRun("APPEND", table.snapshot().version, 0) if dry_run else table
+    if mode == "error":
+        raise TableExists(
+            f"there is a table at {table.uri}",
+            context={"path": table.uri},
+            hint='pass mode="append" or mode="overwrite"',
+        )
+    metadata = table.snapshot().metadata
+    if schema_mode != "replace" and columns and columns != list(metadata.partition_columns):
+        raise ValueError(f"the table is partitioned by {list(metadata.partition_columns)}, not by {columns}")
+    _warn_of_other_properties(wanted, metadata.properties)
     if mode == "overwrite":
-        new = (partition_by or None) if schema_mode == "replace" and exists else None
+        new = (columns or None) if schema_mode == "replace" else None
         made = table.overwrite(data, schema_mode=schema_mode, partition_by=new, dry_run=dry_run, **options)
     else:
         merges: Literal["merge", "keep"] = "merge" if schema_mode == "merge" else "keep"
         made = table.append(data, schema_mode=merges, dry_run=dry_run, **options)
     return made if isinstance(made, DryRun) else table
+
+
+def _warn_of_other_properties(wanted: Mapping[str, str], properties: Mapping[str, str]) -> None:
+    """Warns of properties that an existing table does not have. Requested features are not properties."""
+    other = sorted(
+        name
+        for name, value in wanted.items()
+        if properties.get(name) != value and not name.lower().startswith(_OF_PROTOCOL)
+    )
+    if other:
+        warnings.warn(
+            f"the table exists, so these properties are not set: {', '.join(other)}\n"
+            "hint: set them with table.alter(deltaic.alter.SetProperties({…}))",
+            DeltaicWarning,
+            stacklevel=3,
+        )

@@ -17,7 +17,9 @@ NEW = pa.table({"id": [8, 9], "part": ["a", "c"]})
 
 @pytest.fixture
 def table(root: Path) -> deltaic.Table:
-    return deltaic.write(root, ROWS, partition_by=["part"])
+    table = deltaic.Table.create(root, ROWS.schema, partition_by=["part"])
+    table.append(ROWS)
+    return table
 
 
 def files(root: Path) -> list[Path]:

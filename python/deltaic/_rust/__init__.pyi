@@ -33,5 +33,8 @@ from .write_task import WriteTask as WriteTask
 __version__: str
 """The version of the package, as in its wheel."""
 
+def is_read_once(data: object) -> bool | None:
+    """Whether rows can be read once: a stream. None for objects of other libraries, which may be either."""
+
 def set_log_level(level: int | None) -> None:
     """Sets which records are passed to `logging`: those of this level and above, or none."""

@@ -56,6 +56,38 @@ class Table:
             StorageError: The store does not guarantee what a commit requires, or cannot be reached.
         """
 
+    def create_with_rows(
+        self,
+        data: object,
+        *,
+        partition_by: list[str],
+        properties: dict[str, str],
+        if_exists: str,
+        options: dict[str, object],
+    ) -> Commit | None:
+        """Writes version 0 with rows, whose columns become those of the table.
+
+        Returns:
+            The commit; None if a table exists and `if_exists` is `"ignore"`.
+
+        Raises:
+            TableExists, SchemaMismatch, ConstraintViolation, UnsupportedFeature, StorageError.
+        """
+
+    def preview_create(
+        self,
+        data: object,
+        *,
+        partition_by: list[str],
+        properties: dict[str, str],
+        options: dict[str, object],
+    ) -> DryRun:
+        """Returns what `create_with_rows` would do. The rows are validated and encoded.
+
+        Raises:
+            SchemaMismatch, ConstraintViolation, UnsupportedFeature.
+        """
+
     def create(
         self,
         schema: object | None,

@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "the C interface of Arrow; see above")]
 
 mod c_data;
+mod reads;
 mod rows;
 
 use std::ffi::CStr;
@@ -26,7 +27,10 @@ use pyo3::types::PyCapsule;
 use crate::error::CallResult;
 use crate::fault::guarded;
 
+pub(crate) use reads::is_read_once;
+
 use c_data::Stream;
+use reads::Reading;
 use rows::{Rows, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -76,6 +80,7 @@ impl<'py> FromPyObject<'_, 'py> for BatchesIn {
 }
 
 fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
+    let reading = Reading::of(&object)??;
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         let pointer = capsule
@@ -87,7 +92,7 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
         let stream = unsafe { Stream::take(pointer.as_ptr()) };
         let mut stream = stream.ok_or_else(|| taken_before("stream"))?;
         let field = stream.schema()?;
-        return rows(Source::Stream(stream), &field);
+        return rows(Source::Stream(stream), &field, reading);
     }
     if object.hasattr("__arrow_c_array__")? {
         let capsules = object.call_method0("__arrow_c_array__")?;
@@ -105,13 +110,13 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
             (schema, FFI_ArrowArray::from_raw(array.as_ptr()))
         };
         let field = c_data::field(&schema)?;
-        return rows(Source::Array(Some(array)), &field);
+        return rows(Source::Array(Some(array)), &field, reading);
     }
     Err(not_arrow(&object, "__arrow_c_stream__").into())
 }
 
-fn rows(source: Source, field: &Field) -> CallResult<BatchesIn> {
-    let rows = Rows::new(source, field)
+fn rows(source: Source, field: &Field, reading: Reading) -> CallResult<BatchesIn> {
+    let rows = Rows::new(source, field, reading)
         .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
     Ok(BatchesIn(Box::new(rows)))
 }

@@ -14,6 +14,7 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
+use deltaic_table::create::{create_with_rows, preview_create};
 use deltaic_table::transaction::{
     Replaced, SchemaMode, SourceRows, append_stream, delete, merge, optimize, overwrite_stream, update,
 };
@@ -135,6 +136,43 @@ impl Table {
             create(&location, table, &options).await
         })?;
         Ok(made.map(Commit::from))
+    }
+
+    #[pyo3(signature = (data, *, partition_by, properties, if_exists, options))]
+    fn create_with_rows(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        partition_by: Vec<String>,
+        properties: BTreeMap<String, String>,
+        if_exists: &str,
+        options: CommitOptions,
+    ) -> CallResult<Option<Commit>> {
+        let table = guarded(|| Ok(table_of_rows(&data, partition_by, properties, if_exists)?))?;
+        let (options, reporter) = options.parse()?;
+        let location = Arc::clone(&self.location);
+        let made = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            create_with_rows(&location, &table, rows, &options).await
+        })?;
+        Ok(made.map(Commit::from))
+    }
+
+    #[pyo3(signature = (data, *, partition_by, properties, options))]
+    fn preview_create(
+        &self,
+        py: Python<'_>,
+        data: BatchesIn,
+        partition_by: Vec<String>,
+        properties: BTreeMap<String, String>,
+        options: CommitOptions,
+    ) -> CallResult<DryRun> {
+        let table = guarded(|| Ok(table_of_rows(&data, partition_by, properties, "error")?))?;
+        let (options, reporter) = options.parse()?;
+        let location = Arc::clone(&self.location);
+        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+            preview_create(&location, &table, rows, &options).await
+        })?;
+        Ok(found.into())
     }
 
     #[pyo3(signature = (schema, columns, types, *, statistics, options))]
@@ -613,6 +651,20 @@ impl CloneIn {
 }
 
 /// A schema as Python passes it: Arrow, or columns as JSON with Arrow types.
+fn table_of_rows(
+    data: &BatchesIn,
+    partition_by: Vec<String>,
+    properties: BTreeMap<String, String>,
+    if_exists: &str,
+) -> deltaic_protocol::Result<NewTable> {
+    Ok(NewTable {
+        partition_columns: partition_by,
+        properties,
+        if_exists: IfExists::parse(if_exists)?,
+        ..NewTable::of(schema_from_arrow(&data.0.schema())?)
+    })
+}
+
 fn schema_in(
     schema: Option<&SchemaIn>,
     columns: Option<&str>,

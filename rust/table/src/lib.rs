@@ -56,6 +56,7 @@ pub mod alter;
 pub mod changes;
 pub mod check;
 pub mod convert;
+pub mod create;
 mod explain;
 pub mod native_scan;
 pub mod read;

@@ -9,7 +9,7 @@ use super::new_contents::NewContents;
 use super::new_table::IfExists;
 use super::new_table::NewTable;
 use super::replace::replace;
-use super::{CommitOptions, Committed, Transaction, already_done};
+use super::{CommitOptions, Committed, StagedFiles, Transaction, already_done};
 use crate::snapshot::{LoadOptions, Snapshot};
 use deltaic_storage::location::TableLocation;
 
@@ -40,6 +40,31 @@ pub async fn create_with_files(
     options: &CommitOptions,
 ) -> Result<Option<Committed>> {
     create_as(location, contents, options).await
+}
+
+/// The same with files that were written for the commit: they are deleted unless a version may reference them.
+///
+/// # Errors
+///
+/// Those of [`create_with_files`].
+pub async fn create_with_written_files(
+    location: &Arc<TableLocation>,
+    contents: &NewContents,
+    files: &StagedFiles,
+    options: &CommitOptions,
+) -> Result<Option<Committed>> {
+    files.begin_commit();
+    let created = match create_as(location, contents, options).await {
+        Ok(Some(created)) => Ok(created),
+        Ok(None) => {
+            files.end_commit();
+            files.delete().await;
+            return Ok(None);
+        }
+        Err(error) => Err(error),
+    };
+    files.settle(&created).await;
+    created.map(Some)
 }
 
 async fn create_as(

@@ -35,7 +35,7 @@ pub use commit::{Transaction, United, Vectors, already_done};
 pub use commit_info::UserInfo;
 pub use conflict::{Attempt, Granularity, SupportCheck, check};
 pub use conflict_cause::ConflictCause;
-pub use create::{create, create_with_files};
+pub use create::{create, create_with_files, create_with_written_files};
 pub use isolation::{IsolationLevel, is_blind_append};
 pub use new_contents::NewContents;
 pub use new_table::{IfExists, NewTable};

@@ -83,6 +83,12 @@ impl NewTable {
     pub fn configuration(&self) -> Result<TableConfiguration> {
         configuration_of(self, now_ms())
     }
+
+    /// The operation parameters of the commit that creates the table with this metadata.
+    #[must_use]
+    pub fn details(&self, metadata: &Metadata) -> OperationDetails {
+        describe(self, metadata)
+    }
 }
 
 /// Operation parameters of the commit, as delta-spark records them.

@@ -39,6 +39,8 @@ pub enum Operation {
     Convert,
     /// Creates a table.
     CreateTable,
+    /// Creates a table with rows.
+    CreateTableAsSelect,
     /// Replaces the table, or creates it.
     CreateOrReplaceTable,
     /// Replaces the table by the result of a query, or creates it.
@@ -87,7 +89,7 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 37] = [
         Self::Write,
         Self::StreamingUpdate,
         Self::Delete,
@@ -102,6 +104,7 @@ impl Operation {
         Self::Clone,
         Self::Convert,
         Self::CreateTable,
+        Self::CreateTableAsSelect,
         Self::CreateOrReplaceTable,
         Self::CreateOrReplaceTableAsSelect,
         Self::RowTrackingBackfill,
@@ -144,6 +147,7 @@ impl Operation {
             Self::Clone => "CLONE",
             Self::Convert => "CONVERT",
             Self::CreateTable => "CREATE TABLE",
+            Self::CreateTableAsSelect => "CREATE TABLE AS SELECT",
             Self::CreateOrReplaceTable => "CREATE OR REPLACE TABLE",
             Self::CreateOrReplaceTableAsSelect => "CREATE OR REPLACE TABLE AS SELECT",
             Self::RowTrackingBackfill => "ROW TRACKING BACKFILL",
@@ -190,6 +194,7 @@ impl Operation {
                 | Self::Restore
                 | Self::Repair
                 | Self::Convert
+                | Self::CreateTableAsSelect
         ) || self.replaces_table()
     }
 

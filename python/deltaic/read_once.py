@@ -1,0 +1,85 @@
+"""What can be read once: streams of rows, and iterators of files or positions.
+
+A used one looks like an empty one, so a second use raises instead of being taken as empty. The extension
+remembers the streams that it read.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import cast
+
+from deltaic import _rust
+
+__all__ = ["UsedIterators", "ensure_not_used_up", "is_read_again"]
+
+_used: list[weakref.ref[object]] = []
+
+
+def is_read_again(data: object) -> bool:
+    """Whether rows are known to be readable again: in memory or a scan, not a stream.
+
+    >>> import pyarrow
+    >>> table = pyarrow.table({"id": [1]})
+    >>> is_read_again(table), is_read_again(table.to_reader())
+    (True, False)
+    """
+    return _rust.is_read_once(data) is False
+
+
+def ensure_not_used_up(data: object) -> None:
+    """Refuses a stream for a dry run, which would leave no rows for the call after it.
+
+    Raises:
+        ValueError: The data is a stream.
+
+    >>> import pyarrow
+    >>> ensure_not_used_up(pyarrow.table({"id": [1]}))
+    """
+    if _rust.is_read_once(data):
+        raise ValueError(
+            f"a dry run would use up this {type(data).__name__}, which can be read once\n"
+            "hint: pass rows that can be read again, such as a pyarrow.Table (reader.read_all()) or a data "
+            "frame"
+        )
+
+
+class UsedIterators:
+    """The iterators that a transaction has read, together with its further runs.
+
+    >>> iterators = UsedIterators()
+    >>> positions = iter([0, 7])
+    >>> iterators.use("positions", positions)
+    >>> list(positions)
+    [0, 7]
+    >>> iterators.use("positions", positions)
+    Traceback (most recent call last):
+        ...
+    ValueError: positions are an iterator that was read before: it can be read once
+    hint: pass a list
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        # Those that weak references cannot refer to, such as of a list.
+        self._held: list[object] = []
+
+    def use(self, name: str, values: object) -> None:
+        """Remembers values that are about to be read, if they are an iterator.
+
+        Raises:
+            ValueError: They were read before.
+        """
+        if not isinstance(values, Iterator):
+            return
+        _used[:] = [known for known in _used if known() is not None]
+        if any(known() is values for known in _used) or any(held is values for held in self._held):
+            raise ValueError(
+                f"{name} are an iterator that was read before: it can be read once\nhint: pass a list"
+            )
+        try:
+            _used.append(weakref.ref(values))
+        except TypeError:
+            self._held.append(cast("object", values))
