@@ -6,12 +6,14 @@ library. These differ most for NaN, so each translation documents how it treats 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedExpression
 from deltaic.predicates import Expression, Literal, literal
+from deltaic.schema import Schema
 
 __all__ = [
     "FALSE",
@@ -59,6 +61,23 @@ class Translation:
             self.parts.append(translate())
         except Untranslatable as error:
             self.rest.append(str(error))
+
+    def without_padding(self, schema: Schema) -> Translation:
+        """Moves the parts that name a `char(n)` column to the rest: deltaic pads what is compared with it."""
+        padded = [
+            field["name"]
+            for field in json.loads(schema.to_json())["fields"]
+            if str(field["metadata"].get("__CHAR_VARCHAR_TYPE_STRING", "")).strip().startswith("char")
+        ]
+        translation = Translation([], list(self.rest))
+        for part in self.parts:
+            # A literal may contain the name, too: then the library evaluates the part.
+            names = [name for name in padded if column([name]).sql in part.sql]
+            if names:
+                translation.rest.append(f"a comparison of the char(n) column {names[0]}")
+            else:
+                translation.parts.append(part)
+        return translation
 
     def understood(self, scan: Callable[[list[str], str], object]) -> Translation:
         """Moves the parts that a scan rejects to the rest."""

@@ -63,7 +63,7 @@ def translate_polars(expression: Any, schema: Schema) -> Translation:  # Any: a 
     translation = Translation()
     for part in _flat(tree, _AND):
         translation.add(lambda part=part: _known(part, types))
-    return translation
+    return translation.without_padding(schema)
 
 
 def _known(part: Any, types: Any) -> Expression:

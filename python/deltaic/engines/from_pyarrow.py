@@ -28,7 +28,7 @@ def translate_pyarrow(expression: Any, schema: Schema) -> Translation:  # Any: p
     translation = Translation()
     for link in _links(parts.root, "and_kleene"):
         translation.add(lambda link=link: _logic(link, parts, arrow))
-    return translation
+    return translation.without_padding(schema)
 
 
 def columns_of(expression: Any) -> set[str] | None:  # Any: pyarrow ships no types

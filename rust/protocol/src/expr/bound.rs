@@ -112,11 +112,24 @@ pub(super) trait RowCondition: Debug + Display + Send + Sync {
 
     /// Each reference to a column or nested field.
     fn paths(&self) -> Vec<&Vec<String>>;
+
+    /// A condition on columns that holds wherever this one does.
+    fn implied(&self) -> Option<&BoundPredicate> {
+        None
+    }
 }
 
-/// A condition on computed values. Data skipping cannot judge it, except by partition values.
+/// A condition on computed values. Data skipping judges it by partition values, and by what it [implies](Self::implied).
 #[derive(Clone, Debug)]
 pub struct ComputedPart(pub(super) Arc<dyn RowCondition>);
+
+impl ComputedPart {
+    /// A condition on columns that holds wherever this one does.
+    #[must_use]
+    pub fn implied(&self) -> Option<&BoundPredicate> {
+        self.0.implied()
+    }
+}
 
 impl PartialEq for ComputedPart {
     fn eq(&self, other: &Self) -> bool {

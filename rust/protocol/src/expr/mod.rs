@@ -22,6 +22,7 @@ mod known;
 mod like;
 mod moments;
 mod order;
+mod padded;
 mod parse;
 mod predicate;
 #[cfg(test)]

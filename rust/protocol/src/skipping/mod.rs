@@ -150,7 +150,12 @@ fn may_be(
             may_be(inner, asked, files, numbers)?
         }
         (BoundPredicate::Is(..) | BoundPredicate::IsNan(_), Expected::False)
-        | (BoundPredicate::Is(_, None) | BoundPredicate::Computed(_), _) => None,
+        | (BoundPredicate::Is(_, None), _)
+        | (BoundPredicate::Computed(_), Expected::False) => None,
+        (BoundPredicate::Computed(part), Expected::True) => match part.implied() {
+            Some(implied) => may_be(implied, answer, files, numbers)?,
+            None => None,
+        },
         (
             BoundPredicate::IsNan(path)
             | BoundPredicate::Like(path, _)

@@ -69,6 +69,7 @@ impl Binder<'_> {
             data_type: DataType::Primitive(data_type),
             collation: None,
             shown: Some(self.source.text(expr.at)),
+            char_length: None,
         };
         Ok(((name, part), column))
     }

@@ -114,6 +114,7 @@ impl Binder<'_> {
             data_type,
             collation: None,
             shown,
+            char_length: None,
         }
     }
 

@@ -13,7 +13,8 @@ use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare
 use crate::schema::{DataType, PrimitiveType};
 
 impl Binder<'_> {
-    pub(super) fn is_in(&self, at: Span, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
+    pub(super) fn is_in(&self, expr: &Expr, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
+        let at = expr.at;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             match self.value(item)? {
@@ -25,6 +26,9 @@ impl Binder<'_> {
             }
         }
         let value = self.tested(inner)?;
+        if let Some(padded) = self.padded_in(&value, &items, expr) {
+            return Ok(padded);
+        }
         let own = match &value {
             Value::Known(known) => known.data_type,
             Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {

@@ -9,6 +9,7 @@ mod constants;
 mod join;
 mod lists;
 mod names;
+mod padded;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -72,6 +73,8 @@ struct Column {
     collation: Option<String>,
     /// The text of a computed value that it represents.
     shown: Option<String>,
+    /// `n`, if it is declared as `char(n)`.
+    char_length: Option<u32>,
 }
 
 impl Column {
@@ -237,7 +240,10 @@ impl Binder<'_> {
                 let left_value = self.tested(left)?;
                 self.ensure_quoted(&left_value, right)?;
                 let right_value = self.tested(right)?;
-                self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?
+                match self.padded(*op, &left_value, &right_value, expr) {
+                    Some(padded) => padded,
+                    None => self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?,
+                }
             }
             ExprKind::Between(inner, low, high) => {
                 // Bound once: in nested BETWEENs, binding it twice would take exponential time.
@@ -257,7 +263,7 @@ impl Binder<'_> {
                     (above, below) => BoundPredicate::And(vec![above, below]),
                 }
             }
-            ExprKind::In(inner, list) => self.is_in(expr.at, inner, list)?,
+            ExprKind::In(inner, list) => self.is_in(expr, inner, list)?,
             ExprKind::IsNull(inner) => match self.tested(inner)? {
                 Value::Column(column) => BoundPredicate::IsNull(column.path),
                 Value::Known(known) => BoundPredicate::Constant(Some(known.value.is_none())),

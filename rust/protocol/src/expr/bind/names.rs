@@ -4,7 +4,7 @@ use super::{Binder, Column, Value};
 use crate::error::nearest;
 use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
-use crate::schema::{ColumnName, DataType, PrimitiveType, StructField};
+use crate::schema::{ColumnName, DataType, DeclaredLength, DeclaredType, PrimitiveType, StructField};
 use crate::{Error, Result};
 
 impl Binder<'_> {
@@ -101,6 +101,7 @@ impl Binder<'_> {
                         path,
                         data_type: data_type.clone(),
                         shown: None,
+                        char_length: char_length(field),
                     };
                     return Ok((column, rest));
                 }
@@ -140,6 +141,14 @@ impl Binder<'_> {
                 "compare its fields, or use IS NULL",
             ),
         }
+    }
+}
+
+/// The length of a column that is declared as `char(n)`.
+fn char_length(field: &StructField) -> Option<u32> {
+    match field.declared_lengths() {
+        Some(DeclaredType::Length(DeclaredLength::Char(length))) => Some(length),
+        _ => None,
     }
 }
 

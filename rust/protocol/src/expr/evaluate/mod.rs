@@ -21,8 +21,7 @@ use arrow_select::filter::filter_record_batch;
 use super::BoundPredicate;
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
-pub(super) use columns::column;
-use columns::column_of;
+pub(super) use columns::{column, column_of};
 
 /// Evaluates a predicate for each row; the batch contains the columns under the names of the schema.
 ///

@@ -1,0 +1,137 @@
+//! Comparisons of columns of the type `char(n)`: the shorter text is compared as if it was padded with spaces.
+//!
+//! Spark pads literals and values to one length. Not every writer pads the values that it stores, so the comparison does
+//! not depend on `n`.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::iter::repeat_n;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
+
+use super::bound::RowCondition;
+use super::evaluate::column_of;
+use super::{BoundPredicate, Comparison};
+use crate::schema::PrimitiveType;
+use crate::{Error, Result};
+
+/// A comparison of a `char(n)` column, displayed as the text of the expression.
+#[derive(Clone, Debug)]
+pub(super) struct PaddedComparison {
+    pub(super) shown: String,
+    pub(super) path: Vec<String>,
+    pub(super) with: Compared,
+    /// A condition that holds wherever this one does, for data skipping.
+    implied: Option<BoundPredicate>,
+}
+
+/// What the column is compared with.
+#[derive(Clone, Debug)]
+pub(super) enum Compared {
+    /// A text.
+    Text(Comparison, String),
+    /// Another such column.
+    Column(Comparison, Vec<String>),
+    /// Any of several texts, without spaces at their ends.
+    AnyOf(BTreeSet<String>),
+}
+
+impl PaddedComparison {
+    pub(super) fn new(shown: String, path: Vec<String>, with: Compared) -> Self {
+        let starts = |text: &str| BoundPredicate::StartsWith(path.clone(), trimmed(text).to_owned());
+        let implied = match &with {
+            Compared::Text(Comparison::Equal | Comparison::NullSafeEqual, text) => Some(starts(text)),
+            Compared::AnyOf(texts) => Some(BoundPredicate::Or(
+                texts.iter().map(|text| starts(text)).collect(),
+            )),
+            // A shorter text may be greater, if the longer one continues with a control character.
+            Compared::Text(..) | Compared::Column(..) => None,
+        };
+        Self {
+            shown,
+            path,
+            with,
+            implied,
+        }
+    }
+
+    /// The texts of a list, as [`Compared::AnyOf`] has them.
+    pub(super) fn any_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Compared {
+        Compared::AnyOf(texts.into_iter().map(|text| trimmed(text).to_owned()).collect())
+    }
+}
+
+impl Display for PaddedComparison {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl RowCondition for PaddedComparison {
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let left = texts_of(batch, &self.path)?;
+        Ok(match &self.with {
+            Compared::Text(Comparison::NullSafeEqual, text) => (0..left.len())
+                .map(|row| Some(left.is_valid(row) && order(left.value(row), text).is_eq()))
+                .collect(),
+            Compared::Text(op, text) => {
+                BooleanArray::from_unary(&left, |own| holds(*op, order(own, text)))
+            }
+            Compared::AnyOf(texts) => BooleanArray::from_unary(&left, |own| texts.contains(trimmed(own))),
+            Compared::Column(op, path) => {
+                let right = texts_of(batch, path)?;
+                (0..left.len())
+                    .map(|row| match (left.is_valid(row), right.is_valid(row)) {
+                        (true, true) => Some(holds(*op, order(left.value(row), right.value(row)))),
+                        (a, b) => (*op == Comparison::NullSafeEqual).then_some(!a && !b),
+                    })
+                    .collect()
+            }
+        })
+    }
+
+    fn paths(&self) -> Vec<&Vec<String>> {
+        match &self.with {
+            Compared::Column(_, other) => vec![&self.path, other],
+            Compared::Text(..) | Compared::AnyOf(_) => vec![&self.path],
+        }
+    }
+
+    fn implied(&self) -> Option<&BoundPredicate> {
+        self.implied.as_ref()
+    }
+}
+
+fn texts_of(batch: &RecordBatch, path: &[String]) -> Result<StringArray> {
+    let texts = column_of(batch, path, PrimitiveType::String)?;
+    let texts = texts.as_string_opt::<i32>();
+    texts
+        .cloned()
+        .ok_or_else(|| Error::internal("a column of char(n) is not text"))
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_end_matches(' ')
+}
+
+/// The order of two texts, of which the shorter one is padded with spaces.
+fn order(left: &str, right: &str) -> Ordering {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let length = left.len().max(right.len());
+    let padded = |text: &'_ [u8]| repeat_n(b' ', length - text.len());
+    let left = left.iter().copied().chain(padded(left));
+    left.cmp(right.iter().copied().chain(padded(right)))
+}
+
+fn holds(op: Comparison, order: Ordering) -> bool {
+    match op {
+        Comparison::Equal | Comparison::NullSafeEqual => order.is_eq(),
+        Comparison::NotEqual => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+    }
+}
