@@ -76,9 +76,7 @@ impl RowCondition for PaddedComparison {
             Compared::Text(Comparison::NullSafeEqual, text) => (0..left.len())
                 .map(|row| Some(left.is_valid(row) && order(left.value(row), text).is_eq()))
                 .collect(),
-            Compared::Text(op, text) => {
-                BooleanArray::from_unary(&left, |own| holds(*op, order(own, text)))
-            }
+            Compared::Text(op, text) => BooleanArray::from_unary(&left, |own| holds(*op, order(own, text))),
             Compared::AnyOf(texts) => BooleanArray::from_unary(&left, |own| texts.contains(trimmed(own))),
             Compared::Column(op, path) => {
                 let right = texts_of(batch, path)?;
@@ -133,5 +131,66 @@ fn holds(op: Comparison, order: Ordering) -> bool {
         Comparison::LessOrEqual => order.is_le(),
         Comparison::Greater => order.is_gt(),
         Comparison::GreaterOrEqual => order.is_ge(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::expr::parse_predicate;
+    use crate::schema::{PrimitiveType, StructField, StructType};
+
+    const TEXTS: [&str; 9] = ["", " ", "a", "ab", "ab ", "ab\t", "a\u{0}", "abc", "ü"];
+
+    #[test]
+    fn the_order_is_that_of_padded_texts() {
+        for left in TEXTS {
+            for right in TEXTS {
+                let length = left.len().max(right.len());
+                let padded = |text: &str| text.to_owned() + &" ".repeat(length - text.len());
+                assert_eq!(
+                    order(left, right),
+                    padded(left).cmp(&padded(right)),
+                    "{left:?} {right:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_implied_holds_for_every_text() -> Result<()> {
+        let mut field = StructField::new("c", PrimitiveType::String.into(), true);
+        let declared = json!("char(4)");
+        field
+            .metadata
+            .insert("__CHAR_VARCHAR_TYPE_STRING".to_owned(), declared);
+        let schema = StructType { fields: vec![field] };
+        let texts = Arc::new(StringArray::from(TEXTS.to_vec()));
+        let batch = RecordBatch::try_from_iter([("c", texts as _)])
+            .map_err(|error| Error::internal(error.to_string()))?;
+        for predicate in ["c = 'ab'", "c <=> 'a '", "c IN ('ab', 'ü ', '')"] {
+            let bound = parse_predicate(predicate)?.bind(&schema)?;
+            let BoundPredicate::Computed(part) = &bound else {
+                panic!("{bound} is not padded");
+            };
+            let implied = part.implied().expect("a condition for data skipping");
+            let (holds, implied) = (
+                crate::expr::evaluate(&bound, &batch)?,
+                crate::expr::evaluate(implied, &batch)?,
+            );
+            assert!(holds.true_count() > 0, "{predicate}");
+            for row in 0..batch.num_rows() {
+                assert!(
+                    !holds.value(row) || implied.value(row),
+                    "{predicate}: {:?}",
+                    TEXTS[row]
+                );
+            }
+        }
+        Ok(())
     }
 }

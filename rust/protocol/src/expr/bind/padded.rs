@@ -19,7 +19,9 @@ impl Binder<'_> {
         shown: &dyn ToString,
     ) -> Option<BoundPredicate> {
         let (column, with) = match (left, right) {
-            (Value::Column(column), Value::Known(known)) => (column, Compared::Text(op, text(known)?.to_owned())),
+            (Value::Column(column), Value::Known(known)) => {
+                (column, Compared::Text(op, text(known)?.to_owned()))
+            }
             (Value::Known(known), Value::Column(column)) => {
                 (column, Compared::Text(op.mirrored(), text(known)?.to_owned()))
             }

@@ -48,7 +48,11 @@ pub(in crate::expr) fn column(batch: &RecordBatch, path: &[String]) -> Result<Ar
 }
 
 /// The values of a column in the type of a comparison, cast only if necessary.
-pub(in crate::expr) fn column_of(batch: &RecordBatch, path: &[String], common: PrimitiveType) -> Result<ArrayRef> {
+pub(in crate::expr) fn column_of(
+    batch: &RecordBatch,
+    path: &[String],
+    common: PrimitiveType,
+) -> Result<ArrayRef> {
     let array = column(batch, path)?;
     let wanted = common.to_arrow()?;
     if *array.data_type() == wanted {
