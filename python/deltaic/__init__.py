@@ -12,6 +12,8 @@ and polars are imported on first use.
 [2]
 """
 
+from typing import TYPE_CHECKING
+
 from deltaic._rust import __version__
 from deltaic.advice.advice import Advice
 from deltaic.advice.recommendation import Recommendation
@@ -50,6 +52,7 @@ from deltaic.exceptions import (
     UnsupportedFeature,
     VersionNotFound,
 )
+from deltaic.foreign_names import OF_MODULE, missing
 from deltaic.log_maintenance import Checkpoint, CleanUp, LogCompaction
 from deltaic.merge import Merge, StagedMerge
 from deltaic.predicates import Expression, col
@@ -129,3 +132,9 @@ __all__ = [
     "probe_store",
     "write",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise missing("deltaic", name, OF_MODULE)

@@ -99,7 +99,7 @@ def names(name: str, value: object, *, what: str = "names") -> list[str]:
 
 
 def place(name: str, value: str | os.PathLike[str]) -> str:
-    """Converts a path or URI to text.
+    """Converts a path or URI to text. ``~`` at its start is the home folder, as in a shell.
 
     Raises:
         ValueError: It cannot be encoded as UTF-8, such as the name of a file that is not UTF-8.
@@ -117,6 +117,8 @@ def place(name: str, value: str | os.PathLike[str]) -> str:
         raise TypeError(
             f"{name} must be a path or URI as a string or pathlib.Path, not {type(path).__name__}"
         )
+    if path.startswith("~"):
+        path = os.path.expanduser(path)  # noqa: PTH111 - pathlib would change the rest of the path
     try:
         path.encode()
     except UnicodeEncodeError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from deltaic.arguments import bounded_int, flag
 from deltaic.commit import to_app_transaction, to_commit_info
+from deltaic.foreign_names import ARGUMENTS
 from deltaic.progress import Progress, to_progress
 
 if TYPE_CHECKING:
@@ -23,15 +24,6 @@ EmptyPartitionText = Literal["error", "null"]
 """What happens to empty text in a partition column of new rows."""
 
 _MOST_MILLIS = (1 << 63) - 1
-
-_ELSEWHERE = {
-    "mode": "use append to add rows, overwrite to replace them, or deltaic.write(…, mode=…)",
-    "schema_mode": "change the schema first, with table.alter(deltaic.alter.MergeSchema(…))",
-    "partition_by": "the table's own partition columns are used; they are set by Table.create",
-    "custom_metadata": "pass commit_info={…}",
-    "storage_options": "pass storage_options to deltaic.Table",
-}
-"""Options of other libraries, and their equivalents here."""
 
 
 class CommitOptions(TypedDict, total=False):
@@ -96,7 +88,8 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
     """
     for name in given:
         if name not in CommitOptions.__annotations__:
-            hint = _ELSEWHERE.get(name, f"the options are {', '.join(CommitOptions.__annotations__)}")
+            known = f"the options are {', '.join(CommitOptions.__annotations__)}"
+            hint = f"use {ARGUMENTS[name]}" if name in ARGUMENTS else known
             raise TypeError(f"{verb}() has no option {name!r}: {hint}")
     isolation, deadline, memory = given.get("isolation"), given.get("deadline"), given.get("memory")
     # Checked for callers without a type checker.

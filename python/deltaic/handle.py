@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
 from deltaic.arguments import bounded_int, place
 from deltaic.arguments import options as text_options
+from deltaic.foreign_names import OF_TABLES, missing
 
 __all__ = ["Handle", "open_location"]
 
@@ -46,6 +48,11 @@ class Handle:
         # Reads only what is new: many appends stay as fast as the first.
         self._newest = self._rust.snapshot() if self._newest is None else self._newest.refresh()
         return self._newest
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("a deltaic.Table", name, OF_TABLES)
 
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri}>"

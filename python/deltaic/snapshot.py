@@ -10,10 +10,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
+from deltaic.all_rows import AllRows
 from deltaic.arguments import bounded_int, names
 from deltaic.arrow_table import ArrowTable
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CorruptLog, DeltaicWarning
+from deltaic.foreign_names import OF_TABLES, missing
 from deltaic.optional import require
 from deltaic.scan import Scan
 from deltaic.schema import Schema
@@ -66,7 +68,7 @@ class Metadata:
         return self._json
 
 
-class Snapshot:
+class Snapshot(AllRows):
     """A table at one version: its schema, properties and files. `scan` reads its rows.
 
     Immutable; `refresh` returns a new snapshot. Damaged files that were skipped while loading (a hint or
@@ -259,6 +261,14 @@ class Snapshot:
         ['path', 'cardinality', 'rows']
         """
         return ArrowTable(self._rust.deletion_vectors())
+
+    def _all_rows(self) -> Scan:
+        return self.scan()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing("a deltaic.Snapshot", name, OF_TABLES)
 
     def scan(
         self,

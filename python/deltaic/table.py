@@ -25,6 +25,7 @@ from deltaic.table_advise import TableAdvise
 from deltaic.table_clone import TableClone
 from deltaic.table_convert import TableConvert
 from deltaic.table_log import TableLog
+from deltaic.table_newest import TableNewest
 from deltaic.table_optimize import TableOptimize
 from deltaic.table_purge import TablePurge
 from deltaic.table_repair import TableRepair
@@ -43,6 +44,7 @@ __all__ = ["Table"]
 
 
 class Table(
+    TableNewest,
     TableRows,
     TableOptimize,
     TablePurge,
