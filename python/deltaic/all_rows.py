@@ -13,12 +13,19 @@ __all__ = ["AllRows"]
 
 
 class AllRows:
-    """The methods of a snapshot, and of a table for its newest version, that return all rows."""
+    """The methods of a snapshot, and of a table for its newest version, that return all rows.
+
+    Any consumer of Arrow data accepts them, through ``__arrow_c_stream__``: ``polars.DataFrame(table)``,
+    ``other.append(snapshot)``.
+    """
 
     __slots__ = ()
 
     def _all_rows(self) -> Scan:
         raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._all_rows().__arrow_c_stream__(requested_schema)
 
     def count(self) -> int:
         """Returns the exact number of rows; from the log alone if that is exact.

@@ -9,7 +9,7 @@ __all__ = ["ARGUMENTS", "OF_MODULE", "OF_TABLES", "missing"]
 OF_MODULE: Mapping[str, str] = {
     "DeltaTable": "deltaic.Table(uri)",
     "QueryBuilder": "polars or duckdb over table.snapshot().scan()",
-    "convert_to_deltalake": "deltaic.Table.convert(…)",
+    "convert_to_deltalake": "deltaic.Table(uri).convert()",
     "read_delta": "deltaic.Table(uri).to_polars()",
     "read_deltalake": "deltaic.Table(uri).to_arrow()",
     "scan_delta": "deltaic.Table(uri).snapshot().to_polars_lazy()",
@@ -34,7 +34,7 @@ OF_TABLES: Mapping[str, str] = {
     "partitions": "files(), whose column partition_values has them",
     "table_uri": "uri",
     "toArrow": "to_arrow()",
-    "toDF": "deltaic.spark.read(…)",
+    "toDF": "deltaic.spark.read(spark).load(uri)",
     "toPandas": "to_pandas()",
     "to_pyarrow_table": "to_arrow()",
     "to_table": "to_arrow()",

@@ -8,27 +8,21 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
 from deltaic.arguments import flag, text
 from deltaic.assignments import NewValue, to_assignments
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
 from deltaic.dry_run import DryRun
-from deltaic.handle import Handle
 from deltaic.predicates import Expression
-from deltaic.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from deltaic import _rust
 
-__all__ = ["Merge", "MergeCondition", "MergeSource", "StagedMerge", "checked_source", "rows_of"]
+__all__ = ["Merge", "MergeCondition", "StagedMerge"]
 
 MergeCondition = str | Expression
 """A condition on rows of both sides: SQL text, or an expression of `deltaic.col`."""
-
-MergeSource = ArrowStreamExportable | ArrowArrayExportable | Snapshot | Handle
-"""The rows to merge: anything Arrow, a scan, a snapshot, or a table."""
 
 _Clause = tuple[str, str, MergeCondition | None, list[tuple[str, str]] | None]
 
@@ -230,33 +224,6 @@ class StagedMerge(_Clauses):
             CorruptData, StorageError: As for `Merge.execute`.
         """
         return self._stage(self._request())
-
-
-def checked_source(source: MergeSource) -> object:
-    """Validates the source of a merge.
-
-    Raises:
-        TypeError: It is neither Arrow data nor a table.
-    """
-    return source if isinstance(source, (Handle, Snapshot)) else checked_data(source)
-
-
-def rows_of(source: object) -> object:
-    """Returns the rows of a source; of a table those of its newest version.
-
-    >>> import pyarrow
-    >>> rows = pyarrow.table({"id": [1]})
-    >>> rows_of(rows) is rows
-    True
-    """
-    match source:
-        case Handle():
-            known = source._refreshed()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-            return Snapshot(known).scan()
-        case Snapshot():
-            return source.scan()
-        case _:
-            return source
 
 
 def _checked_on(on: object, aliases: tuple[str, str]) -> MergeCondition:

@@ -16,7 +16,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
-from deltaic.merge import Merge, MergeCondition, MergeSource, checked_source, rows_of
+from deltaic.merge import Merge, MergeCondition
 from deltaic.pandas_index import with_index
 from deltaic.read_once import ensure_not_used_up
 from deltaic.snapshot import Snapshot
@@ -77,8 +77,9 @@ class TableRows(Handle):
 
         Args:
             data: The rows: anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``, such as a
-                `pyarrow.Table`, a polars or pandas data frame or a DuckDB relation. A stream is read once:
-                its second use raises a `ValueError`.
+                `pyarrow.Table`, a polars or pandas data frame, a DuckDB relation, a scan, a snapshot or
+                another table; or a dataset or scanner of pyarrow. A stream is read once: its second use
+                raises a `ValueError`.
                 The index of a pandas frame is written if the table has a column of its name; an unnamed range
                 index is dropped.
             schema_mode: ``"merge"`` adds columns and fields of structs that the table does not have, with
@@ -116,19 +117,19 @@ class TableRows(Handle):
         (2, True)
         """
         given = to_options("append", **options)
-        checked_data(data)
+        rows = checked_data(data)
         mode = text("schema_mode", schema_mode)
         if flag("dry_run", dry_run):
             return self._preview(
-                "APPEND", data, replaced=None, schema_mode=mode, partition_by=None, options=given
+                "APPEND", rows, replaced=None, schema_mode=mode, partition_by=None, options=given
             )
 
         def once() -> _rust.Commit:
             known = self._refreshed()
-            rows = with_index(data, known, adds_columns=mode != "keep")
-            return self._rust.append(rows, options=given, schema_mode=mode, known=known)
+            indexed = with_index(rows, known, adds_columns=mode != "keep")
+            return self._rust.append(indexed, options=given, schema_mode=mode, known=known)
 
-        commit = with_new_identities(once, data, self._schema_json, options)
+        commit = with_new_identities(once, rows, self._schema_json, options)
         return announced_commit(commit, stacklevel=3)
 
     @overload
@@ -218,14 +219,14 @@ class TableRows(Handle):
         [{'line': 'A', 'stop': 9}, {'line': 'B', 'stop': 1}, {'line': 'C', 'stop': 5}]
         """
         given = to_options("overwrite", **options)
-        checked_data(data)
+        rows = checked_data(data)
         mode = text("schema_mode", schema_mode)
         by = text("partitions", partitions)
         columns = None if partition_by is None else names("partition_by", partition_by)
         if flag("dry_run", dry_run):
             return self._preview(
                 "OVERWRITE",
-                data,
+                rows,
                 replaced=(to_sql(where, Snapshot(self._refreshed()).schema), by),
                 schema_mode=mode,
                 partition_by=columns,
@@ -235,7 +236,7 @@ class TableRows(Handle):
         def once() -> _rust.Commit:
             known = self._refreshed()
             return self._rust.overwrite(
-                with_index(data, known, adds_columns=mode != "keep"),
+                with_index(rows, known, adds_columns=mode != "keep"),
                 known=known,
                 predicate=to_sql(where, Snapshot(known).schema),
                 partitions=by,
@@ -246,7 +247,7 @@ class TableRows(Handle):
 
         # Run again, it replaces rows of the other writer too, which `row_level` may forbid.
         runs_again = options.get("row_level", True)
-        commit = with_new_identities(once, data, self._schema_json, options) if runs_again else once()
+        commit = with_new_identities(once, rows, self._schema_json, options) if runs_again else once()
         return announced_commit(commit, stacklevel=3)
 
     @overload
@@ -401,7 +402,7 @@ class TableRows(Handle):
 
     def merge(
         self,
-        source: MergeSource,
+        source: ArrowStreamExportable | ArrowArrayExportable,
         on: MergeCondition,
         *,
         target_alias: str = "target",
@@ -450,18 +451,18 @@ class TableRows(Handle):
         >>> commit.metrics["numTargetRowsInserted"]
         2
         """
-        checked_source(source)
+        rows = checked_data(source)
 
         def run(
             request: dict[str, object], options: dict[str, object], *, dry_run: bool
         ) -> _rust.Commit | DryRun:
             known = self._refreshed()
-            rows = with_index(rows_of(source), known, adds_columns=True)
+            given = with_index(rows, known, adds_columns=True)
             if dry_run:
-                ensure_not_used_up(rows)
-                found = known.preview_merge(rows, request=request, options=options)
+                ensure_not_used_up(given)
+                found = known.preview_merge(given, request=request, options=options)
                 return dry_run_from_rust("MERGE", known.version, found)
-            return self._rust.merge(rows, known, request=request, options=options)
+            return self._rust.merge(given, known, request=request, options=options)
 
         return Merge(run, on, (target_alias, source_alias), schema_mode)
 

@@ -19,7 +19,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
 from deltaic.ignored_properties import warn_of_ignored
-from deltaic.merge import MergeCondition, MergeSource, StagedMerge, checked_source, rows_of
+from deltaic.merge import MergeCondition, StagedMerge
 from deltaic.pandas_index import with_index
 from deltaic.read_once import UsedIterators, ensure_not_used_up
 from deltaic.scan import Scan
@@ -354,7 +354,7 @@ class Transaction:
 
     def merge(
         self,
-        source: MergeSource,
+        source: ArrowStreamExportable | ArrowArrayExportable,
         on: MergeCondition,
         *,
         target_alias: str = "target",
@@ -386,11 +386,11 @@ class Transaction:
         (2, [5, 4, 1, 0])
         """
         self._ensure_open()
-        checked_source(source)
+        rows = checked_data(source)
 
         def stage(request: dict[str, object]) -> int:
             self._ensure_open()
-            return self._rust.merge(self._rows(rows_of(source), "merge"), request=request)
+            return self._rust.merge(self._rows(rows, "merge"), request=request)
 
         return StagedMerge(stage, on, (target_alias, source_alias), schema_mode)
 

@@ -125,7 +125,7 @@ def write(
         raise ValueError(f"schema_mode must be one of {', '.join(_SCHEMA_MODES)}, not {schema_mode!r}")
     if schema_mode == "replace" and mode == "append":
         raise ValueError('schema_mode="replace" needs mode="overwrite": an append cannot replace the schema')
-    checked_data(data)
+    data = checked_data(data)
     flag("dry_run", dry_run)
     given = to_options("write", **options)
     columns = names("partition_by", partition_by)

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset
 import pytest
 
 import deltaic
@@ -73,11 +72,10 @@ def test_any_arrow_data_is_written(root: Path, data: Any) -> None:
         ([{"id": 1}], r"use pyarrow\.Table\.from_pylist\(rows\)"),
         ({"id": [1]}, r"use pyarrow\.table\(data\)"),
         (pl.LazyFrame({"id": [1]}), r"call \.collect\(\) first"),
-        (pyarrow.dataset.dataset(ROWS), r"use data\.scanner\(\)\.to_reader\(\)"),
         (iter(ROWS.to_batches()), r"use pyarrow\.RecordBatchReader\.from_batches\(schema, batches\)"),
         ("rows.parquet", r"read the file first"),
     ],
-    ids=["list of dicts", "dict of lists", "lazy frame", "dataset", "iterator", "path"],
+    ids=["list of dicts", "dict of lists", "lazy frame", "iterator", "path"],
 )
 def test_the_remedy_for_data_that_is_not_arrow(root: Path, data: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=remedy):
