@@ -74,12 +74,13 @@ class UsedIterators:
         """
         if not isinstance(values, Iterator):
             return
+        given = cast("object", values)
         _used[:] = [known for known in _used if known() is not None]
-        if any(known() is values for known in _used) or any(held is values for held in self._held):
+        if any(known() is given for known in _used) or any(held is given for held in self._held):
             raise ValueError(
                 f"{name} are an iterator that was read before: it can be read once\nhint: pass a list"
             )
         try:
-            _used.append(weakref.ref(values))
+            _used.append(weakref.ref(given))
         except TypeError:
-            self._held.append(cast("object", values))
+            self._held.append(given)

@@ -1,4 +1,4 @@
-"""Every verb takes the same sources of rows: tables, snapshots, scans, change feeds, datasets and scanners."""
+"""Every verb takes the same sources: tables, snapshots, scans, change feeds, datasets and scanners."""
 
 from __future__ import annotations
 
