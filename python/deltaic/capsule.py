@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, cast, runtime_checkable
 
+from deltaic.read_once import again
+
 __all__ = [
     "ArrowArrayExportable",
     "ArrowSchemaExportable",
@@ -71,7 +73,7 @@ def checked_data(
     """
     # Checked for callers without a type checker.
     if isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return data
+        return cast("ArrowStreamExportable", again(data))
     given: Any = data
     if hasattr(given, "scanner"):  # a dataset
         return _Dataset(given)

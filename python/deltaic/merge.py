@@ -171,8 +171,8 @@ class Merge(_Clauses):
         """Merges in one commit. After a conflict, the rows are matched again with the newest version.
 
         Args:
-            dry_run: Whether to return only what would be done. The rows are read, validated and encoded, so
-                they cannot be a stream.
+            dry_run: Whether to return only what would be done. The rows are read, validated and encoded;
+                those of a stream are kept in memory for the call after it.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:

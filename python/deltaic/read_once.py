@@ -12,9 +12,10 @@ from typing import cast
 
 from deltaic import _rust
 
-__all__ = ["UsedIterators", "ensure_not_used_up", "is_read_again"]
+__all__ = ["UsedIterators", "again", "is_read_again", "kept"]
 
 _used: list[weakref.ref[object]] = []
+_kept: list[tuple[weakref.ref[object], _rust.ArrowTable]] = []
 
 
 def is_read_again(data: object) -> bool:
@@ -28,21 +29,34 @@ def is_read_again(data: object) -> bool:
     return _rust.is_read_once(data) is False
 
 
-def ensure_not_used_up(data: object) -> None:
-    """Refuses a stream for a dry run, which would leave no rows for the call after it.
+def kept(data: object, memory: object = None) -> object:
+    """Returns the rows of a stream for a dry run, and keeps them for the call after it; other data unchanged.
+
+    Args:
+        data: The rows.
+        memory: The most bytes that are kept; those of a write when None.
 
     Raises:
-        ValueError: The data is a stream.
+        ValueError: The rows take more, or were read before.
 
     >>> import pyarrow
-    >>> ensure_not_used_up(pyarrow.table({"id": [1]}))
+    >>> stream = pyarrow.table({"id": [1]}).to_reader()
+    >>> rows = kept(stream)
+    >>> rows.num_rows, again(stream) is rows
+    (1, True)
     """
-    if _rust.is_read_once(data):
-        raise ValueError(
-            f"a dry run would use up this {type(data).__name__}, which can be read once\n"
-            "hint: pass rows that can be read again, such as a pyarrow.Table (reader.read_all()) or a data "
-            "frame"
-        )
+    known = again(data)
+    if known is not data or not _rust.is_read_once(data):
+        return known
+    rows = _rust.read_rows(data, cast("int | None", memory))
+    _kept.append((weakref.ref(data), rows))
+    return rows
+
+
+def again(data: object) -> object:
+    """Returns the rows that a dry run kept of a stream; other data unchanged."""
+    _kept[:] = [(known, rows) for known, rows in _kept if known() is not None]
+    return next((rows for known, rows in _kept if known() is data), data)
 
 
 class UsedIterators:

@@ -18,7 +18,7 @@ from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
 from deltaic.merge import Merge, MergeCondition
 from deltaic.pandas_index import with_index
-from deltaic.read_once import ensure_not_used_up
+from deltaic.read_once import again, kept
 from deltaic.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class TableRows(Handle):
                 index is dropped.
             schema_mode: ``"merge"`` adds columns and fields of structs that the table does not have, with
                 NULL in existing rows, and widens types if ``delta.enableTypeWidening`` is set.
-            dry_run: Whether to return only what would be done. The rows are read, validated and encoded, so
-                they cannot be a stream.
+            dry_run: Whether to return only what would be done. The rows are read, validated and encoded;
+                those of a stream are kept in memory for the call after it.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
@@ -457,10 +457,9 @@ class TableRows(Handle):
             request: dict[str, object], options: dict[str, object], *, dry_run: bool
         ) -> _rust.Commit | DryRun:
             known = self._refreshed()
-            given = with_index(rows, known, adds_columns=True)
+            given = with_index(again(rows), known, adds_columns=True)
             if dry_run:
-                ensure_not_used_up(given)
-                found = known.preview_merge(given, request=request, options=options)
+                found = known.preview_merge(kept(given, options["memory"]), request=request, options=options)
                 return dry_run_from_rust("MERGE", known.version, found)
             return self._rust.merge(given, known, request=request, options=options)
 
@@ -477,7 +476,7 @@ class TableRows(Handle):
         options: dict[str, object],
     ) -> DryRun:
         """Returns what an append or overwrite would do."""
-        ensure_not_used_up(data)
+        data = kept(data, options["memory"])
         known = self._refreshed()
         found = known.preview_rows(
             with_index(data, known, adds_columns=schema_mode != "keep"),

@@ -21,7 +21,7 @@ from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, Inte
 from deltaic.ignored_properties import warn_of_ignored
 from deltaic.merge import MergeCondition, StagedMerge
 from deltaic.pandas_index import with_index
-from deltaic.read_once import UsedIterators, ensure_not_used_up
+from deltaic.read_once import UsedIterators, again, kept
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 
@@ -461,8 +461,7 @@ class Transaction:
 
     def _rows(self, data: object, schema_mode: str) -> object:
         """Returns the rows as the core takes them."""
-        if self._is_dry_run:
-            ensure_not_used_up(data)
+        data = kept(data) if self._is_dry_run else again(data)
         return with_index(data, self._rust.snapshot, adds_columns=schema_mode != "keep")
 
     def _positions(self, path: str, positions: Iterable[int]) -> list[int]:

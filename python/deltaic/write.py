@@ -16,7 +16,7 @@ from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.exceptions import DeltaicWarning, TableExists
 from deltaic.handle import open_location
 from deltaic.ignored_properties import warn_of_ignored
-from deltaic.read_once import ensure_not_used_up, is_read_again
+from deltaic.read_once import is_read_again, kept
 from deltaic.schema_of import rows_of_new_table
 from deltaic.table import Table
 
@@ -135,7 +135,7 @@ def write(
     if not location.exists():
         rows = rows_of_new_table(data)
         if dry_run:
-            ensure_not_used_up(rows)
+            rows = kept(rows, given["memory"])
             found = location.preview_create(rows, partition_by=columns, properties=wanted, options=given)
             return dry_run_from_rust("CREATE", None, found)
         made = location.create_with_rows(

@@ -36,5 +36,12 @@ __version__: str
 def is_read_once(data: object) -> bool | None:
     """Whether rows can be read once: a stream. None for objects of other libraries, which may be either."""
 
+def read_rows(data: object, memory: int | None = None) -> ArrowTable:
+    """Reads all rows of a stream.
+
+    Raises:
+        ValueError: They take more than `memory` bytes.
+    """
+
 def set_log_level(level: int | None) -> None:
     """Sets which records are passed to `logging`: those of this level and above, or none."""

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator};
 use arrow_schema::SchemaRef;
+use deltaic_protocol::{Error, ErrorKind};
+use deltaic_storage::memory_budget::MemoryBudget;
+use deltaic_table::write::of_producer;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsule::{export_schema, export_stream};
+use crate::capsule::{BatchesIn, export_schema, export_stream};
 use crate::error::CallResult;
 use crate::fault::guarded;
 
@@ -15,6 +18,38 @@ use crate::fault::guarded;
 pub struct ArrowTable {
     pub schema: SchemaRef,
     pub batches: Vec<RecordBatch>,
+}
+
+/// Reads all rows of a stream into memory.
+///
+/// # Errors
+///
+/// `InvalidArgument` if they take more than `memory` bytes, by default those of a write.
+#[pyfunction]
+#[pyo3(signature = (data, memory=None))]
+pub(crate) fn read_rows(py: Python<'_>, data: BatchesIn, memory: Option<usize>) -> CallResult<ArrowTable> {
+    let most = memory
+        .map_or_else(MemoryBudget::default, MemoryBudget::of)
+        .bytes();
+    guarded(|| {
+        let (schema, mut batches, mut bytes) = (data.0.schema(), Vec::new(), 0usize);
+        for batch in data.0 {
+            py.check_signals()?;
+            let batch = batch.map_err(of_producer)?;
+            bytes = batch.columns().iter().fold(bytes, |bytes, column| {
+                bytes.saturating_add(column.to_data().get_slice_memory_size().unwrap_or(usize::MAX))
+            });
+            if bytes > most {
+                let what =
+                    format!("a dry run keeps the rows of a stream, but these take more than {most} bytes");
+                return Err(Error::new(ErrorKind::InvalidArgument, what)
+                    .hint("pass rows that can be read again, such as a pyarrow.Table, or more memory")
+                    .into());
+            }
+            batches.push(batch);
+        }
+        Ok(ArrowTable { schema, batches })
+    })
 }
 
 #[pymethods]

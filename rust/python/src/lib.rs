@@ -93,6 +93,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
         module.add_function(wrap_pyfunction!(witness::witness_reset, module)?)?;
     }
+    module.add_function(wrap_pyfunction!(arrow_table::read_rows, module)?)?;
     module.add_function(wrap_pyfunction!(capsule::is_read_once, module)?)?;
     module.add_function(wrap_pyfunction!(diagnostics::set_log_level, module)?)?;
     #[cfg(feature = "provoke")]

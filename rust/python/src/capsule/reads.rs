@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 /// The classes of Arrow libraries and data frames that hold their rows.
-const HOLDERS: [&str; 6] = [
+const HOLDERS: [&str; 7] = [
+    "ArrowTable",
     "ChunkedArray",
     "DataFrame",
     "RecordBatch",

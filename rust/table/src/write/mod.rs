@@ -31,7 +31,7 @@ pub(crate) use file_contents::FileContents;
 pub(crate) use generate::names as generated_names;
 pub(crate) use pieces::bytes_of;
 pub(crate) use plan::WritePlan;
-pub use row_stream::RowStream;
+pub use row_stream::{RowStream, of_producer};
 pub(crate) use rows_file::{Block, RowsFile};
 pub(crate) use storable::{ensure_storable, without_void};
 pub use table_writer::{TableWriter, Written};

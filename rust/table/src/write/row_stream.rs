@@ -31,7 +31,7 @@ impl RowStream {
 
     /// Returns the next batch; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        self.batches.next().await.transpose().map_err(broken_off)
+        self.batches.next().await.transpose().map_err(of_producer)
     }
 }
 
@@ -44,8 +44,9 @@ impl<R: RecordBatchReader + Send + ?Sized + 'static> From<Box<R>> for RowStream 
     }
 }
 
-/// Returns the source's error unchanged if it is one of deltaic's.
-fn broken_off(error: ArrowError) -> Error {
+/// The error of a producer of rows, unchanged if it is one of deltaic's.
+#[must_use]
+pub fn of_producer(error: ArrowError) -> Error {
     if let ArrowError::ExternalError(cause) = &error
         && let Some(cause) = cause.downcast_ref::<Error>()
     {
