@@ -14,7 +14,7 @@ __all__ = ["TableNewest"]
 
 
 class TableNewest(AllRows, Handle):
-    """What a table tells of its newest version. Each use reads what is new in the log.
+    """What a table has of its newest version. Each use reads what is new in the log.
 
     Several uses may see several versions: `Table.snapshot` returns one version.
     """

@@ -86,7 +86,7 @@ class TableVacuum(Handle):
         if options.get("app_transaction") is not None:
             raise ValueError("vacuum() cannot record an app_transaction: it can be repeated safely")
         given = to_options("vacuum", **options)
-        request = {
+        request: dict[str, object] = {
             "retention_ms": _to_millis(retention),
             "mode": text("mode", mode),
             "inventory": None if inventory is None else checked_data(inventory),

@@ -106,7 +106,7 @@ def write(
         The table; with `dry_run`, what would be done.
 
     Raises:
-        TableExists: The table exists and `mode` is ``"error"``, or another writer created it meanwhile.
+        TableExists: The table exists and `mode` is ``"error"``, or another writer created it concurrently.
         ValueError: `mode` is unknown, or `partition_by` differs from the columns of an existing table.
         SchemaMismatch, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown, StorageError:
             As for `Table.append` and `Table.overwrite`.

@@ -141,25 +141,11 @@ def test_the_error_of_a_stream_changes_nothing(root: Path) -> None:
         (pl.LazyFrame({"id": [1]}), r"call \.collect\(\) first"),
         ("news.parquet", "read the file first"),
         (iter([NEW]), r"use pyarrow\.RecordBatchReader\.from_batches"),
-        (ds.dataset(NEW), r"use data\.scanner\(\)\.to_reader\(\)"),
     ],
 )
 def test_what_is_no_source(root: Path, source: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         made(root).merge(source, on=ON)
-
-
-@pytest.mark.parametrize(
-    ("data", "hint"),
-    [
-        (lambda table: table, r"use data\.snapshot\(\)\.scan\(\)"),
-        (lambda table: table.snapshot(), r"use data\.scan\(\)"),
-    ],
-)
-def test_an_append_names_the_scan_of_a_table(root: Path, data: Callable[[Any], Any], hint: str) -> None:
-    table = made(root)
-    with pytest.raises(TypeError, match=hint):
-        table.append(data(table))
 
 
 def test_an_index_without_a_name_is_no_column(root: Path) -> None:

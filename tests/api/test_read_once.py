@@ -26,7 +26,7 @@ def ids(table: deltaic.Table) -> list[int]:
 
 
 class Foreign:
-    """A class of another library, of which nobody knows whether its rows can be read again."""
+    """A class of another library, whose rows may be readable again or not."""
 
     def __init__(self, rows: Callable[[], pa.RecordBatchReader]) -> None:
         self._rows = rows

@@ -157,7 +157,7 @@ class Rereadable:
 
 
 class DataFrame(Rereadable):
-    """A class whose name tells that its rows are in memory."""
+    """A class whose name states that its rows are in memory."""
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("append", [1, 2, 9]), ("overwrite", [1, 2])])

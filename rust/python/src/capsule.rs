@@ -30,7 +30,7 @@ use crate::fault::guarded;
 pub(crate) use reads::is_read_once;
 
 use c_data::Stream;
-use reads::Reading;
+use reads::{Reading, Watched};
 use rows::{Rows, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -116,9 +116,9 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
 }
 
 fn rows(source: Source, field: &Field, reading: Reading) -> CallResult<BatchesIn> {
-    let rows = Rows::new(source, field, reading)
+    let rows = Rows::new(source, field)
         .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
-    Ok(BatchesIn(Box::new(rows)))
+    Ok(BatchesIn(Box::new(Watched::new(rows, reading))))
 }
 
 fn taken_before(what: &str) -> PyErr {

@@ -183,12 +183,8 @@ mod tests {
                 crate::expr::evaluate(implied, &batch)?,
             );
             assert!(holds.true_count() > 0, "{predicate}");
-            for row in 0..batch.num_rows() {
-                assert!(
-                    !holds.value(row) || implied.value(row),
-                    "{predicate}: {:?}",
-                    TEXTS[row]
-                );
+            for (row, text) in TEXTS.iter().enumerate() {
+                assert!(!holds.value(row) || implied.value(row), "{predicate}: {text:?}");
             }
         }
         Ok(())

@@ -5,6 +5,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
@@ -104,7 +106,7 @@ impl Reading {
     }
 
     /// Records that rows are requested.
-    pub(super) fn begin(&self) {
+    fn begin(&self) {
         if let Some(state) = &self.state {
             state.has_ended.store(false, Ordering::Release);
             state.has_begun.store(true, Ordering::Release);
@@ -116,7 +118,7 @@ impl Reading {
     /// # Errors
     ///
     /// `InvalidArgument` if there was no row, but an earlier reading found some.
-    pub(super) fn end(&self, rows: u64) -> Result<()> {
+    fn end(&self, rows: u64) -> Result<()> {
         if rows == 0 && self.earlier > 0 {
             return Err(used(&self.class));
         }
@@ -125,6 +127,59 @@ impl Reading {
             state.has_ended.store(true, Ordering::Release);
         }
         Ok(())
+    }
+}
+
+/// Rows whose reading is recorded.
+pub(super) struct Watched<R> {
+    batches: R,
+    reading: Reading,
+    rows: u64,
+    has_ended: bool,
+}
+
+impl<R> Watched<R> {
+    pub(super) fn new(batches: R, reading: Reading) -> Self {
+        Self {
+            batches,
+            reading,
+            rows: 0,
+            has_ended: false,
+        }
+    }
+}
+
+impl<R: RecordBatchReader> Iterator for Watched<R> {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        self.reading.begin();
+        match self.batches.next() {
+            Some(Ok(batch)) => {
+                self.rows = self.rows.saturating_add(batch.num_rows() as u64);
+                Some(Ok(batch))
+            }
+            Some(Err(error)) => {
+                self.has_ended = true;
+                Some(Err(error))
+            }
+            None => {
+                self.has_ended = true;
+                let ended = self.reading.end(self.rows);
+                ended
+                    .err()
+                    .map(|error| Err(ArrowError::ExternalError(Box::new(error))))
+            }
+        }
+    }
+}
+
+impl<R: RecordBatchReader> RecordBatchReader for Watched<R> {
+    fn schema(&self) -> SchemaRef {
+        self.batches.schema()
     }
 }
 

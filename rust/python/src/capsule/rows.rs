@@ -9,7 +9,6 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_table::write::{Fault, validate_batch};
 
 use super::c_data::{Stream, import};
-use super::reads::Reading;
 
 /// The source of arrays.
 pub(super) enum Source {
@@ -25,12 +24,11 @@ pub(super) struct Rows {
     data_type: DataType,
     schema: SchemaRef,
     rows: u64,
-    reading: Reading,
 }
 
 impl Rows {
     /// Returns the batches of a source; `None` if its arrays are not structs.
-    pub(super) fn new(source: Source, field: &Field, reading: Reading) -> Option<Self> {
+    pub(super) fn new(source: Source, field: &Field) -> Option<Self> {
         let DataType::Struct(fields) = field.data_type() else {
             return None;
         };
@@ -39,22 +37,16 @@ impl Rows {
             data_type: field.data_type().clone(),
             schema: Arc::new(Schema::new(fields.clone()).with_metadata(field.metadata().clone())),
             rows: 0,
-            reading,
         })
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(source) = self.source.as_mut() else {
-            return Ok(None);
-        };
-        self.reading.begin();
-        let array = match source {
-            Source::Stream(stream) => stream.next()?,
-            Source::Array(array) => array.take(),
+        let array = match self.source.as_mut() {
+            Some(Source::Stream(stream)) => stream.next()?,
+            Some(Source::Array(array)) => array.take(),
+            None => None,
         };
         let Some(array) = array else {
-            self.source = None;
-            self.reading.end(self.rows)?;
             return Ok(None);
         };
         let imported = import(array, &self.data_type);
