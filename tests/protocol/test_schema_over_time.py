@@ -306,7 +306,9 @@ def test_char_and_varchar_are_read_as_they_are_held(tmp_path: Path, told: str, k
     found = deltaic.Table(table.root).snapshot().scan().to_arrow()
     assert found["c"].to_pylist() == texts
     assert found.schema.field("c").type == pa.string()
-    assert read(table, predicate="c = 'a'") == [{"c": "a"}]
+    # Constants are padded to the length of a column that Spark declared.
+    is_padded = (told, kind) == ("as string", "char(5)")
+    assert read(table, predicate="c = 'a'") == [{"c": text} for text in texts[: 2 if is_padded else 1]]
 
 
 @pytest.mark.parametrize("in_file", [True, False])
