@@ -15,6 +15,7 @@ import pytest
 import deltaic
 from deltaic import _rust
 from deltaic.alter import SetProperties
+from tests.api.staged_verbs import stage
 
 BASE = pa.table({"id": [1, 5]})
 NEW = pa.table({"id": [1, 2]})
@@ -107,16 +108,6 @@ def test_a_dry_run_keeps_no_more_than_its_memory(table: deltaic.Table) -> None:
     with pytest.raises(ValueError, match=USED):
         table.append(rows)
     assert ids(table) == [1, 5]
-
-
-def stage(tx: deltaic.Transaction, verb: str, rows: Any) -> None:
-    match verb:
-        case "append":
-            tx.append(rows)
-        case "overwrite":
-            tx.overwrite(rows)
-        case _:
-            tx.merge(rows, "target.id = source.id").when_not_matched_insert_all().execute()
 
 
 @pytest.mark.parametrize("source", SOURCES)

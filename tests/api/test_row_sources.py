@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import deltaic
+from tests.api.staged_verbs import stage, upserted
 
 BASE = pa.table({"id": [1, 5], "n": [0, 0]})
 NEW = pa.table({"id": [1, 2], "n": [7, 7]})
@@ -29,20 +30,6 @@ SOURCES: dict[str, Callable[[deltaic.Table], Any]] = {
     "dataset in memory": lambda _: ds.dataset(NEW),
     "scanner": lambda _: ds.dataset(NEW).scanner(filter=ds.field("id") < 9),
 }
-
-
-def stage(tx: deltaic.Transaction, verb: str, rows: Any) -> None:
-    match verb:
-        case "append":
-            tx.append(rows)
-        case "overwrite":
-            tx.overwrite(rows)
-        case _:
-            upserted(tx.merge(rows, "target.id = source.id")).execute()
-
-
-def upserted(merge: Any) -> Any:
-    return merge.when_matched_update_all().when_not_matched_insert_all()
 
 
 def in_transaction(table: deltaic.Table, verb: str, rows: Any) -> None:

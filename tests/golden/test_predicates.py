@@ -25,7 +25,7 @@ TREES = 7
 PREDICATES = 40
 # Columns with minima greater than some of their rows: readers that use them, delta-spark too, skip rows.
 WRONG_STATISTICS = {"delta-rs/issue_1374": "timestamp"}
-# Bound on rows evaluated per table; large tables get fewer predicates, but so many.
+# Bound on rows evaluated per table; large tables get fewer predicates, but not fewer than `LEAST`.
 ROWS_OF_ALL = 1_000_000
 LEAST = 4
 # Up to this number of rows, results are compared by row; larger ones are counted.

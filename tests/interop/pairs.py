@@ -129,9 +129,8 @@ def every_pair() -> list[Pair]:
 
 def chosen(label: str = "conflict pairs") -> list[Pair]:
     """Returns a random winner for each loser and some table configurations; all pairs with `PAIRS=all`."""
-    every = every_pair()
     if os.environ.get("PAIRS") == "all":
-        return every
+        return every_pair()
     # delta-spark commits the winners, which takes as long as a pair: use only a few per configuration.
     chance = generator(label)
     winners = {setting: chance.sample(OPERATIONS, WINNERS) for setting in SETTINGS}

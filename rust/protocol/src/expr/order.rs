@@ -1,12 +1,13 @@
 //! The order of values.
 
+use std::cmp::Ordering;
+
 use super::integers::integer;
 use super::values::{word_of_double, word_of_float};
 use super::{Comparison, Scalar};
 
 /// Compares two values of one type in Spark's order.
 pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
-    use std::cmp::Ordering;
     let order = match (left, right) {
         (Scalar::Boolean(a), Scalar::Boolean(b)) => a.cmp(b),
         (Scalar::Float(a), Scalar::Float(b)) => word_of_float(*a).cmp(&word_of_float(*b)),
@@ -20,6 +21,11 @@ pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> b
         }
         (a, b) => integer(a).cmp(&integer(b)),
     };
+    holds(op, order)
+}
+
+/// Whether a comparison holds for two values in this order.
+pub(super) fn holds(op: Comparison, order: Ordering) -> bool {
     match op {
         Comparison::Equal | Comparison::NullSafeEqual => order == Ordering::Equal,
         Comparison::NotEqual => order != Ordering::Equal,

@@ -13,6 +13,7 @@ use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
 
 use super::bound::RowCondition;
 use super::evaluate::column_of;
+use super::order::holds;
 use super::{BoundPredicate, Comparison};
 use crate::schema::PrimitiveType;
 use crate::{Error, Result};
@@ -121,17 +122,6 @@ fn order(left: &str, right: &str) -> Ordering {
     let padded = |text: &'_ [u8]| repeat_n(b' ', length - text.len());
     let left = left.iter().copied().chain(padded(left));
     left.cmp(right.iter().copied().chain(padded(right)))
-}
-
-fn holds(op: Comparison, order: Ordering) -> bool {
-    match op {
-        Comparison::Equal | Comparison::NullSafeEqual => order.is_eq(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::GreaterOrEqual => order.is_ge(),
-    }
 }
 
 #[cfg(test)]
