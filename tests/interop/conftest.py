@@ -16,6 +16,7 @@ import pytest
 
 from tests.golden.share import leave_out
 from tests.spark.restored import restored
+from tests.spark.slow_start import rerun_slow_starts
 
 from . import delta_spark, pairs, written
 
@@ -37,6 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # What delta-spark does by the rules of merges depends little on deltaic.
     leave_out(config, items, lambda item: item.path.name == "test_merge_rules.py", usual=4)
     leave_out(config, items, lambda item: item.name.startswith("test_tables_after_maintenance"), usual=2)
+    rerun_slow_starts(items, FOLDER)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from tests.golden.share import leave_out
 
 from . import java
 from .restored import restored
+from .slow_start import rerun_slow_starts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     leave_out(config, items, lambda item: item.path.name == "test_golden.py")
     # The data source reads the same tables in another way.
     leave_out(config, items, lambda item: item.path.name == "test_golden_source.py", usual=4)
+    rerun_slow_starts(items, Path(__file__).parent)
 
 
 @pytest.fixture(scope="session")
