@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.share import leave_out
 from tests.random_suites import SHARE
 from tests.seed import VARIABLE, export_seed
+from tests.share import leave_out
 
 # Checks that apply to every test of the suite.
 pytest_plugins = ["tests.boundary.panic_watch", "tests.boundary.secret_watch", "tests.required"]

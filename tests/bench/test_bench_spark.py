@@ -1,39 +1,12 @@
-"""The Spark benchmark at a small scale: answers, tables and the section of the page; times never."""
+"""The Spark benchmark: its tables, and its section of the page. It compares answers before it measures."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 from pathlib import Path
-
-import pytest
 
 import deltaic
 
-from .harness import printed, run
-
-
-def test_both_ways_to_the_smallest_tables_agree_and_remain_in_the_page(tmp_path: Path) -> None:
-    """Each in a separate JVM; a wrong answer would exit with 1 and leave the page unchanged."""
-    pytest.importorskip("pyspark", reason="missing: PySpark")
-    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
-        pytest.skip("missing: Java, for Spark")
-    page, figures = tmp_path / "page.md", tmp_path / "figures.json"
-    page.write_text("# Benchmarks\n\n## Spark\n\nof last week\n\n## Others\n\nkept\n")
-    options = ["--only", "files_10", "--ways", "parquet,deltaic", "--repeat", "1", "--scale", "0.001"]
-    options += ["--warm-ups", "0"]
-    done = run("spark.py", *options, "--tables", tmp_path, "--json", figures, "--markdown", page)
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = {(line["question"], line["way"]): line for line in json.loads(figures.read_text())["lines"]}
-    for question in ("count", "sum", "sum_partition"):
-        for way in ("parquet", "deltaic"):
-            assert f"files_10 {question}: {way} answers right" in done.stdout
-            assert lines[question, way]["repetitions"] == 1
-            assert lines[question, way]["first"] >= lines[question, way]["load"] > 0
-    text = page.read_text()
-    assert "of last week" not in text
-    assert text.index("## Spark") < text.index("| `sum_partition` |") < text.index("## Others\n\nkept\n")
+from .harness import printed
 
 
 def test_many_files_are_a_table_of_few(tmp_path: Path) -> None:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from .share import leave_out
+from tests.share import leave_out
 
 FOLDER = Path(__file__).parent
+# Of the tests of these files, one of so many runs; `make test-spark-matrix` and `make explore` run all.
+USUAL = {
+    "test_append_to_all.py": 2,
+    "test_compactions.py": 3,
+    "test_history.py": 2,
+    "test_last_checkpoint_forms.py": 3,
+    "test_predicates.py": 2,
+    "test_refreshed.py": 3,
+    "test_version_checksums.py": 3,
+}
 VERDICT = "golden verdict"
 
 
@@ -23,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    leave_out(config, items, is_for_one_table)
+    for name in {item.path.name for item in items if is_for_one_table(item)}:
+        leave_out(config, items, partial(is_in, name), usual=USUAL.get(name, 1))
+
+
+def is_in(name: str, item: pytest.Item) -> bool:
+    return is_for_one_table(item) and item.path.name == name
 
 
 def is_for_one_table(item: pytest.Item) -> bool:

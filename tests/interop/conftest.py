@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.golden.share import leave_out
+from tests.share import leave_out
 from tests.spark.restored import restored
 from tests.spark.slow_start import rerun_slow_starts
 
@@ -34,11 +34,29 @@ OF_DELTA_SPARK = [path.name for path in FOLDER.glob("test_*.py") if path.name no
 collect_ignore = OF_OTHER_CLIENTS if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
 
 
+# Of these tests one of two runs: each case repeats another one's question with another table.
+HALVED = (
+    "test_a_loser_and_its_winning_commits",
+    "test_both_change_clones",
+    "test_both_make_the_same_clone",
+    "test_both_write_in_turn",
+    "test_files_of_maintenance_after_appends",
+    "test_programs",
+    "test_skipping_by_our_statistics_loses_nothing",
+    "test_tables_after_maintenance",
+    "test_the_same_files",
+)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # What delta-spark does by the rules of merges depends little on deltaic.
     leave_out(config, items, lambda item: item.path.name == "test_merge_rules.py", usual=4)
-    leave_out(config, items, lambda item: item.name.startswith("test_tables_after_maintenance"), usual=2)
+    leave_out(config, items, is_halved, usual=2)
     rerun_slow_starts(items, FOLDER)
+
+
+def is_halved(item: pytest.Item) -> bool:
+    return item.name.partition("[")[0] in HALVED and FOLDER in item.path.parents
 
 
 @pytest.fixture(scope="session")

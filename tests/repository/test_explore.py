@@ -15,7 +15,7 @@ from tests.repository.markdown import TOP
 # Files that only define how the others draw, or that choose which tests run.
 DEFINITIONS = {
     "tests/seed.py",
-    "tests/golden/share.py",
+    "tests/share.py",
     "tests/repository/test_seed.py",
     "rust/testkit/src/lib.rs",
     "rust/testkit/src/test_seed.rs",

@@ -102,8 +102,8 @@ def compare(snapshot: deltaic.Snapshot, frame: DataFrame, predicates: Sequence[s
 
 def test_predicates_answer_like_spark_or_not_at_all(snapshot: deltaic.Snapshot, frame: DataFrame) -> None:
     maker = Maker("answers")
-    answered, refused = compare(snapshot, frame, [maker.predicate() for _ in range(3_000)])
-    assert answered > 2_000
+    answered, refused = compare(snapshot, frame, [maker.predicate() for _ in range(1_000)])
+    assert answered > 700
     # The remaining refusals: casts of columns, strings compared with numbers, numbers with too many digits.
     assert refused / answered < 0.05, f"{refused} beside {answered} are refused"
 
@@ -162,10 +162,10 @@ def test_repairs_remain(snapshot: deltaic.Snapshot, frame: DataFrame, predicate:
 
 def test_literals_are_folded_to_sparks_values(snapshot: deltaic.Snapshot, frame: DataFrame) -> None:
     maker = Maker("literals")
-    constants = [maker.constant() for _ in range(1_500)]
+    constants = [maker.constant() for _ in range(500)]
     is_null = {text: here(snapshot, f"({text}) IS NULL") for text in constants}
     folded = [text for text, found in is_null.items() if not isinstance(found, Exception)]
-    assert len(folded) > 900
+    assert len(folded) > 300
     wrong: list[str] = []
     for start in range(0, len(folded), 100):
         for text, told in zip(part := folded[start : start + 100], values(frame, part), strict=True):

@@ -1,4 +1,4 @@
-"""The share of the tests of reference tables that runs, if another part of the run has all of them."""
+"""The share of tests that runs, of those that ask one question of many tables or that another part has."""
 
 from __future__ import annotations
 
