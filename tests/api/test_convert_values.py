@@ -106,7 +106,8 @@ def test_every_type(root: Path, options: dict[str, Any], *, statistics: bool) ->
         assert found["minValues"] == found["maxValues"] == {}
         return
     minimum, maximum, nulls = found["minValues"], found["maxValues"], found["nullCount"]
-    assert not {"real", "double", "raw", "flag", "list"} & (set(minimum) | set(maximum))
+    assert not {"real", "double", "raw", "list"} & (set(minimum) | set(maximum))
+    assert (minimum["flag"], maximum["flag"], nulls["flag"]) == (False, True, 1)
     assert (minimum["byte"], maximum["byte"], nulls["byte"]) == (-3, 5, 1)
     assert (minimum["int"], maximum["int"], nulls["int"]) == (-70000, 5, 0)
     assert (minimum["small"], maximum["small"]) == (-1.50, 2.25)

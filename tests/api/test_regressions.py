@@ -146,9 +146,9 @@ def test_an_iterator_has_one_reader(three: deltaic.Table) -> None:
 
 
 def test_times_past_year_9999_have_no_bound(root: Path) -> None:
-    last = pa.array([253_402_300_799_999_999], pa.timestamp("us", "UTC"))
-    table = deltaic.Table.create(root, pa.schema([("t", last.type)]))
-    table.append(pa.table({"t": last}))
+    late = pa.array([253_402_300_799_999_999, 253_402_300_800_000_000], pa.timestamp("us", "UTC"))
+    table = deltaic.Table.create(root, pa.schema([("t", late.type)]))
+    table.append(pa.table({"t": late}))
     [add] = [
         json.loads(line)["add"] for line in commit_file(root, 1).read_bytes().splitlines() if b'"add"' in line
     ]

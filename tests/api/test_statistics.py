@@ -39,10 +39,31 @@ def test_a_column_of_nulls_has_a_count_and_no_bounds(root: Path) -> None:
     assert stats["maxValues"] == {"i": 2}
 
 
-def test_booleans_and_bytes_have_no_bounds(root: Path) -> None:
-    stats = written(root, pa.table({"flag": [True, None], "raw": [b"a", b"b"], "i": [1, 2]}))
-    assert stats["nullCount"] == {"flag": 1, "raw": 0, "i": 0}
+def test_bytes_have_no_bounds(root: Path) -> None:
+    stats = written(root, pa.table({"raw": [b"a", b"b"], "i": [1, 2]}))
+    assert stats["nullCount"] == {"raw": 0, "i": 0}
     assert set(stats["minValues"]) == set(stats["maxValues"]) == {"i"}
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([True, None], True, True),
+        ([False, False], False, False),
+        ([None, True, False], False, True),
+        ([None, None], None, None),
+    ],
+)
+def test_booleans_have_exact_bounds(
+    root: Path, values: list[bool | None], low: bool | None, high: bool | None
+) -> None:
+    """Readers take a missing bound for a file of NULLs."""
+    flags = pa.array(values, pa.bool_())
+    inner = pa.StructArray.from_arrays([flags], ["flag"])
+    stats = written(root, pa.table({"flag": flags, "inner": inner, "id": range(len(values))}))
+    for kind, expected in (("minValues", low), ("maxValues", high)):
+        assert stats[kind].get("flag") is expected
+        assert stats[kind].get("inner", {}).get("flag") is expected
 
 
 @pytest.mark.parametrize(
@@ -73,6 +94,9 @@ def test_long_text_is_cut_to_bounds_that_hold(
         (datetime(2026, 11, 1, 12, 0, 0, 999_999, tzinfo=UTC), "2026-11-01T12:00:01.000Z"),
         (datetime(2026, 11, 1, 12, tzinfo=UTC), "2026-11-01T12:00:00.000Z"),
         (datetime(1969, 12, 31, 23, 59, 59, 999_500, tzinfo=UTC), "1970-01-01T00:00:00.000Z"),
+        (datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), "9999-12-31T23:59:59.999Z"),
+        # Rounded up, it would be in the year 10000, which not every reader can represent.
+        (datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), "9999-12-31T23:59:59.999999Z"),
     ],
 )
 def test_timestamps_are_cut_to_milliseconds(root: Path, last: datetime, shown: str) -> None:

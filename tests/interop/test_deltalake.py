@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from .values import every_type
 from .written import DEMO, contents
 
 deltalake = pytest.importorskip("deltalake", reason="missing: deltalake")
+
+
+END_OF_TIME = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=timezone.utc)
 
 
 def theirs(folder: Path, version: int | None = None) -> pa.Table:
@@ -141,3 +145,19 @@ def test_checkpoints_with_shared_sidecars(tmp_path: Path) -> None:
         assert difference(theirs(root), expected) is None
         assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), expected) is None
     assert shared >= 6
+
+
+@pytest.mark.parametrize("form", ["log", "checkpoint"])
+def test_bounds_that_filters_of_theirs_need(tmp_path: Path, form: str) -> None:
+    """Their `to_pandas(filters=…)` takes a missing bound for a file without such rows."""
+    data = {
+        "current": pa.array([True]),
+        "until": pa.array([END_OF_TIME], pa.timestamp("us", "UTC")),
+        "local": pa.array([END_OF_TIME.replace(tzinfo=None)], pa.timestamp("us")),
+    }
+    table = deltaic.write(tmp_path / "t", pa.table(data))
+    if form == "checkpoint":
+        table.checkpoint()
+    other = deltalake.DeltaTable(str(tmp_path / "t"))
+    for name, values in data.items():
+        assert len(other.to_pandas(filters=[(name, "=", values[0].as_py())])) == 1, name

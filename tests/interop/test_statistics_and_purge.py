@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import shutil
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import deltaic
@@ -55,6 +57,34 @@ def made(spark: SparkSession, root: Path, form: str, **more: str) -> None:
 def rows_by_spark(spark: SparkSession, root: Path, form: str) -> list[Any]:
     ids = ", _metadata.row_id, _metadata.row_commit_version" if "row ids" in form else ""
     return spark.sql(f"SELECT *{ids} FROM delta.`{root}` ORDER BY id").collect()
+
+
+@pytest.mark.parametrize("form", ["log", "checkpoint", "their checkpoint"])
+def test_delta_spark_reads_bounds_of_booleans_and_of_the_end_of_time(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    end = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=timezone.utc)
+    kind = pa.timestamp("us", "UTC")
+    rows = {"id": [1, 2], "current": [True, False], "until": pa.array([end, end - timedelta(days=1)], kind)}
+    table = deltaic.Table.create(tmp_path / "t", pa.table(rows).schema)
+    for row in range(2):
+        table.append(pa.table(rows).slice(row, 1))
+    if form == "checkpoint":
+        table.checkpoint()
+    elif form == "their checkpoint":
+        properties = "'delta.checkpointInterval' = '3'"
+        spark.sql(f"ALTER TABLE delta.`{table.uri}` SET TBLPROPERTIES ({properties})")
+    until = "TIMESTAMP '9999-12-31 23:59:59.999999'"
+    for condition, expected in (
+        ("current", [1]),
+        ("NOT current", [2]),
+        ("current = false", [2]),
+        (f"until = {until}", [1]),
+        (f"until < {until}", [2]),
+        (f"until > {until} - INTERVAL 1 MICROSECOND", [1]),
+    ):
+        found = spark.sql(f"SELECT id FROM delta.`{table.uri}` WHERE {condition}").collect()
+        assert [row.id for row in found] == expected, condition
 
 
 @pytest.mark.parametrize("form", FORMS)

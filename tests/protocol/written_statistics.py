@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 Faults = Iterator[str]
 
-WITHOUT_BOUNDS = {"boolean", "binary"}
+WITHOUT_BOUNDS = {"binary"}
 INDEXED_COLUMNS = 32
 LONGEST_BOUND = 32
-LAST_MILLISECOND = 253_402_300_799_999_000
-"""9999-12-31T23:59:59.999Z in microseconds since the epoch."""
+LAST_MICROSECOND = 253_402_300_799_999_999
+"""9999-12-31T23:59:59.999999Z in microseconds since the epoch."""
 
 
 def statistics_faults(
@@ -92,8 +92,8 @@ def _check_column(path: tuple[str, ...], kind: Any, stats: dict[str, Any], colum
     if high is not None and not _is_upper_bound(_bound(high, kind), largest, kind):
         yield f"max of {name} is {high!r}, and the largest value is {largest!r}"
     finite = [value for value in values if not (isinstance(value, float) and math.isinf(value))]
-    # Not every reader can represent timestamps after the last millisecond of the year 9999.
-    if kind.startswith("timestamp") and largest > LAST_MILLISECOND:
+    # Not every reader can represent timestamps after the year 9999.
+    if kind.startswith("timestamp") and largest > LAST_MICROSECOND:
         return
     if kind != "string" and None in (low, high) and len(finite) == len(column) - column.null_count:
         yield f"no bounds for {name}"

@@ -305,6 +305,16 @@ impl Leaf {
             };
         }
         let range = match self.data_type {
+            Some(PrimitiveType::Boolean) => {
+                let values = array.as_boolean().iter().enumerate();
+                let present = values.filter(|(row, _)| nulls.is_none_or(|nulls| nulls.is_valid(*row)));
+                present
+                    .filter_map(|(_, value)| value)
+                    .fold(None, |range: Option<(bool, bool)>, value| {
+                        Some(range.map_or((value, value), |(low, high)| (low && value, high || value)))
+                    })
+                    .map(|(low, high)| (Scalar::Boolean(low), Scalar::Boolean(high)))
+            }
             Some(PrimitiveType::Byte) => range!(Int8Type, Scalar::Byte),
             Some(PrimitiveType::Short) => range!(Int16Type, Scalar::Short),
             Some(PrimitiveType::Integer) => range!(Int32Type, Scalar::Integer),
@@ -408,7 +418,8 @@ fn time_with_zone(micros: i64, cut: Cut) -> Option<String> {
 
 fn plain_json(scalar: &Scalar) -> Option<String> {
     Some(match scalar {
-        Scalar::Byte(_)
+        Scalar::Boolean(_)
+        | Scalar::Byte(_)
         | Scalar::Short(_)
         | Scalar::Integer(_)
         | Scalar::Long(_)
@@ -423,6 +434,7 @@ fn plain_json(scalar: &Scalar) -> Option<String> {
 
 fn is_less(left: &Scalar, right: &Scalar) -> bool {
     match (left, right) {
+        (Scalar::Boolean(a), Scalar::Boolean(b)) => a < b,
         (Scalar::Byte(a), Scalar::Byte(b)) => a < b,
         (Scalar::Short(a), Scalar::Short(b)) => a < b,
         (Scalar::Integer(a), Scalar::Integer(b)) | (Scalar::Date(a), Scalar::Date(b)) => a < b,
