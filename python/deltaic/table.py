@@ -186,8 +186,8 @@ class Table(
 
         Raises:
             TableNotFound: There is no table at this location.
-            VersionNotFound: The version or time is outside of the range that the log contains, for example
-                after the newest commit; the message gives the range.
+            VersionNotFound: The log does not have the version, or the time is before its oldest version or in
+                the future; the message gives the range.
             UnsupportedFeature: The table needs a feature that is not implemented; the message names it.
             CorruptLog: The log is damaged.
             ValueError: Both arguments are given, or the time has no zone.

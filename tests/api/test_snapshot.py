@@ -60,9 +60,12 @@ def test_a_time_before_the_first_commit_is_out_of_range(hourly: deltaic.Table) -
     assert "2026-11-01" in str(caught.value)
 
 
-def test_a_time_after_the_newest_commit_is_out_of_range_too(hourly: deltaic.Table) -> None:
+def test_until_now_the_newest_version_is_that_of_a_time(hourly: deltaic.Table) -> None:
+    now = datetime.now(timezone.utc)
+    for when in (at(3), now):
+        assert hourly.snapshot(timestamp=when).version == 2
     with pytest.raises(deltaic.VersionNotFound) as caught:
-        hourly.snapshot(timestamp=at(3))
+        hourly.snapshot(timestamp=now + timedelta(days=1))
     assert "2026-11-01T02:00:00" in str(caught.value)
 
 

@@ -158,7 +158,7 @@ def test_history_rises_and_agrees_with_time_travel(of: Commits) -> None:
         for version, time in times.items():
             assert deltaic.Table(table.uri).snapshot(version=version).timestamp == time
         for asked in {time + timedelta(milliseconds=by) for time in ordered for by in (-1, 0, 1)}:
-            if ordered[0] <= asked <= ordered[-1]:
+            if ordered[0] <= asked:
                 newest = max(version for version, time in times.items() if time <= asked)
                 assert table.snapshot(timestamp=asked).version == newest
             else:

@@ -12,10 +12,11 @@ use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, re
 use crate::listing::{Listing, LogFile};
 use crate::segment::{not_a_table, version_range};
 use crate::snapshot::LoadOptions;
+use deltaic_storage::clock::now_ms;
 use deltaic_storage::location::TableLocation;
 
 /// Returns the newest version that was committed at or before a time. Fails with `VersionNotFound` with the
-/// available range if the time is out of range.
+/// available range if the time is before the oldest version or in the future.
 ///
 /// With in-commit timestamps, a binary search reads only some of the commits.
 pub async fn version_at(
@@ -133,6 +134,9 @@ impl Commits {
     /// Returns the newest commit that is not later than the time.
     async fn at(&self, location: &Arc<TableLocation>, timestamp_ms: i64) -> Result<Version> {
         let absent = || out_of_range(location, timestamp_ms, self.first, self.last);
+        if timestamp_ms > self.last.1 && timestamp_ms <= now_ms() {
+            return Ok(self.last.0);
+        }
         if timestamp_ms < self.first.1 || timestamp_ms > self.last.1 {
             return Err(absent());
         }
