@@ -88,7 +88,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
     """
     for name in given:
         if name not in CommitOptions.__annotations__:
-            known = f"the options are {', '.join(CommitOptions.__annotations__)}"
+            known = f"the options of a commit are {', '.join(CommitOptions.__annotations__)}"
             hint = f"use {ARGUMENTS[name]}" if name in ARGUMENTS else known
             raise TypeError(f"{verb}() has no option {name!r}: {hint}")
     isolation, deadline, memory = given.get("isolation"), given.get("deadline"), given.get("memory")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import ParamSpec, TypeVar
 
-__all__ = ["ARGUMENTS", "OF_MODULE", "OF_TABLES", "missing"]
+__all__ = ["ARGUMENTS", "OF_MODULE", "OF_TABLES", "elsewhere", "missing", "name_methods"]
+
+_Given = ParamSpec("_Given")
+_Returned = TypeVar("_Returned")
 
 OF_MODULE: Mapping[str, str] = {
     "DeltaTable": "deltaic.Table(uri)",
@@ -77,3 +83,46 @@ def missing(of: str, name: str, known: Mapping[str, str]) -> AttributeError:
     """
     hint = f": use {known[name]}" if name in known else ""
     return AttributeError(f"{of} has no attribute {name!r}{hint}")
+
+
+def elsewhere(**words: str) -> Callable[[Callable[_Given, _Returned]], Callable[_Given, _Returned]]:
+    """Makes a function name its own word for arguments that it has in other libraries.
+
+    >>> @elsewhere(predicate="where=…")
+    ... def drop(where):
+    ...     return where
+    >>> drop("id = 1")
+    'id = 1'
+    >>> drop(predicate="id = 1")
+    Traceback (most recent call last):
+    TypeError: drop() has no argument 'predicate': use where=…
+    """
+
+    def decorated(function: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
+        @functools.wraps(function)
+        def checked(*args: _Given.args, **given: _Given.kwargs) -> _Returned:
+            for name in given:
+                if name in words:
+                    raise TypeError(f"{function.__qualname__}() has no argument {name!r}: use {words[name]}")
+            return function(*args, **given)
+
+        return checked
+
+    return decorated
+
+
+def name_methods(part: type, public: str) -> None:
+    """Makes Python's errors name the methods of a part of a class by the class that users know.
+
+    >>> class Part:
+    ...     def drop(self): ...
+    >>> name_methods(Part, "Table")
+    >>> Part().drop(1)
+    Traceback (most recent call last):
+    TypeError: Table.drop() takes 1 positional argument but 2 were given
+    """
+    for name, value in vars(part).items():
+        function = getattr(value, "__func__", value)
+        while isinstance(function, FunctionType):
+            function.__qualname__ = f"{public}.{name}"
+            function = getattr(function, "__wrapped__", None)

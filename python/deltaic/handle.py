@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic import _rust
 from deltaic.arguments import bounded_int, place
 from deltaic.arguments import options as text_options
-from deltaic.foreign_names import OF_TABLES, missing
+from deltaic.foreign_names import OF_TABLES, elsewhere, missing, name_methods
 
 __all__ = ["Handle", "open_location"]
 
@@ -25,6 +25,13 @@ class Handle:
 
     __slots__ = ("_newest", "_rust")
 
+    def __init_subclass__(cls) -> None:
+        name_methods(cls, "Table")
+
+    @elsewhere(
+        version="deltaic.Table(uri).snapshot(version=…)",
+        without_files="deltaic.Table(uri): files are listed only when they are needed",
+    )
     def __init__(
         self,
         uri: str | os.PathLike[str],
@@ -56,6 +63,9 @@ class Handle:
 
     def __repr__(self) -> str:
         return f"<deltaic.Table {self.uri}>"
+
+
+name_methods(Handle, "Table")
 
 
 def open_location(

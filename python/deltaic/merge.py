@@ -12,6 +12,7 @@ from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
 from deltaic.dry_run import DryRun
+from deltaic.foreign_names import elsewhere, name_methods
 from deltaic.predicates import Expression
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ MergeCondition = str | Expression
 """A condition on rows of both sides: SQL text, or an expression of `deltaic.col`."""
 
 _Clause = tuple[str, str, MergeCondition | None, list[tuple[str, str]] | None]
+
+
+_with_set = elsewhere(updates="set={column: value}", predicate="condition=…")
+_of_all = elsewhere(except_cols="the clause without _all, with the columns to set", predicate="condition=…")
 
 
 class _Run(Protocol):
@@ -72,6 +77,7 @@ class _Clauses:
             lines.append(f"{when} THEN {_then(action, values)}")
         return "\n".join(lines)
 
+    @_with_set
     def when_matched_update(
         self,
         set: Mapping[str, NewValue],  # noqa: A002 - SQL's word
@@ -80,14 +86,17 @@ class _Clauses:
         """Sets columns of rows of the table that match a row of the source."""
         return self._with("matched", "update", condition, to_assignments(set))
 
+    @_of_all
     def when_matched_update_all(self, condition: MergeCondition | None = None) -> Self:
         """Sets all columns of rows that match to those of the source, by name: it must have all of them."""
         return self._with("matched", "update", condition, None)
 
+    @elsewhere(predicate="condition=…")
     def when_matched_delete(self, condition: MergeCondition | None = None) -> Self:
         """Deletes rows of the table that match a row of the source."""
         return self._with("matched", "delete", condition, None)
 
+    @elsewhere(updates="values={column: value}", predicate="condition=…")
     def when_not_matched_insert(
         self, values: Mapping[str, NewValue], condition: MergeCondition | None = None
     ) -> Self:
@@ -98,10 +107,12 @@ class _Clauses:
         given = [] if values == {} else to_assignments(values)
         return self._with("not_matched", "insert", condition, given)
 
+    @_of_all
     def when_not_matched_insert_all(self, condition: MergeCondition | None = None) -> Self:
         """Inserts rows of the source that match no row of the table, by name: it must have all columns."""
         return self._with("not_matched", "insert", condition, None)
 
+    @_with_set
     def when_not_matched_by_source_update(
         self,
         set: Mapping[str, NewValue],  # noqa: A002 - SQL's word
@@ -110,6 +121,7 @@ class _Clauses:
         """Sets columns of rows of the table that match no row of the source."""
         return self._with("not_matched_by_source", "update", condition, to_assignments(set))
 
+    @elsewhere(predicate="condition=…")
     def when_not_matched_by_source_delete(self, condition: MergeCondition | None = None) -> Self:
         """Deletes rows of the table that match no row of the source."""
         return self._with("not_matched_by_source", "delete", condition, None)
@@ -137,6 +149,9 @@ class _Clauses:
         longer = copy(self)
         longer._clauses = (*self._clauses, (kind, action, condition, values))  # noqa: SLF001
         return longer
+
+
+name_methods(_Clauses, "Merge")
 
 
 class Merge(_Clauses):

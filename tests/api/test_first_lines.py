@@ -102,3 +102,35 @@ def test_arguments_of_other_libraries(table: deltaic.Table, verb: str) -> None:
             VERBS[verb](table, **{name: "x"})
         assert str(caught.value).endswith(f"has no option {name!r}: use {hint}")
     assert table.version == 0
+
+
+def started(table: deltaic.Table) -> Any:
+    return table.merge(ROWS, "target.id = source.id")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda table: table.merge(ROWS, predicate="s.id = t.id"), r"Table\.merge.*'predicate': use on=…"),
+        (lambda table: started(table).when_matched_update(updates={}), r"Merge\..*'updates': use set="),
+        (lambda table: started(table).when_not_matched_insert(updates={}), "use values="),
+        (
+            lambda table: started(table).when_matched_update_all(except_cols=["id"]),
+            "use the clause without _all",
+        ),
+        (lambda table: started(table).when_matched_delete(predicate="true"), "use condition=…"),
+        (
+            lambda table: deltaic.Table(table.uri, version=1),
+            r"Table\.__init__.*use deltaic.Table\(uri\)\.snapshot",
+        ),
+        (lambda table: deltaic.Table.create(table.uri, ROWS.schema, partitionBy=["id"]), "use partition_by="),
+        (lambda table: table.update(), r"^Table\.update\(\) missing 1"),
+        (lambda table: table.append(), r"^Table\.append\(\) missing 1"),
+        (lambda table: table.checkpoint(1, 2, 3), r"^Table\.checkpoint\(\) takes"),
+        (lambda table: started(table).when_matched_update(), r"^Merge\.when_matched_update\(\) missing 1"),
+    ],
+)
+def test_calls_that_fit_no_method(table: deltaic.Table, call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(table)
+    assert table.version == 0
