@@ -72,6 +72,10 @@ def checked_data(
     2
     """
     # Checked for callers without a type checker.
+    if type(data).__name__ == "Series" and hasattr(data, "to_frame"):
+        raise TypeError(
+            "data must have named columns, such as a data frame, not a Series: use data.to_frame()"
+        )
     if isinstance(data, (ArrowStreamExportable, ArrowArrayExportable)):  # pyright: ignore[reportUnnecessaryIsInstance]
         return cast("ArrowStreamExportable", again(data))
     given: Any = data
@@ -107,4 +111,6 @@ def _remedy(data: object) -> str:
         return "use pyarrow.RecordBatchReader.from_batches(schema, batches)"
     if isinstance(data, list) and all(isinstance(row, Mapping) for row in cast("list[object]", data)):
         return "use pyarrow.Table.from_pylist(rows)"
+    if isinstance(data, list) and all(hasattr(batch, "num_rows") for batch in cast("list[object]", data)):
+        return "use pyarrow.Table.from_batches(batches)"
     return "use pyarrow.table(…)"

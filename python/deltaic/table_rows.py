@@ -14,6 +14,7 @@ from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
 from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
+from deltaic.foreign_names import elsewhere
 from deltaic.handle import Handle
 from deltaic.identity_conflicts import with_new_identities
 from deltaic.merge import Merge, MergeCondition
@@ -312,7 +313,7 @@ class TableRows(Handle):
         known = self._refreshed()
         predicate = to_sql(where, Snapshot(known).schema)
         if flag("dry_run", dry_run):
-            return dry_run_from_rust("DELETE", known.version, known.preview_change(predicate=predicate))
+            return dry_run_from_rust("DELETE", known.version, known.preview_delete(predicate=predicate))
         commit = self._rust.delete(known, predicate=predicate, options=given)
         return announced_commit(commit, stacklevel=3)
 
@@ -361,7 +362,8 @@ class TableRows(Handle):
             set: The new value of each column: SQL text (``"price * 2"``, ``"'closed'"``, ``"other_column"``),
                 an expression of `deltaic.col`, or a value of Python other than text.
             where: The rows, as for `Snapshot.scan`; every row when None.
-            dry_run: Whether to return only what would be done. New values are not computed.
+            dry_run: Whether to return only what would be done. The new rows are validated and encoded, but
+                not written.
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
@@ -396,10 +398,12 @@ class TableRows(Handle):
         known = self._refreshed()
         predicate = to_sql(where, Snapshot(known).schema)
         if flag("dry_run", dry_run):
-            return dry_run_from_rust("UPDATE", known.version, known.preview_change(predicate=predicate))
+            found = known.preview_update(values=values, predicate=predicate, options=given)
+            return dry_run_from_rust("UPDATE", known.version, found)
         commit = self._rust.update(known, values=values, predicate=predicate, options=given)
         return announced_commit(commit, stacklevel=3)
 
+    @elsewhere(predicate="on=…", condition="on=…")
     def merge(
         self,
         source: ArrowStreamExportable | ArrowArrayExportable,

@@ -227,8 +227,8 @@ def test_data_that_is_not_arrow_is_refused_with_a_hint(root: Path, data: Any, re
         ),
         (
             pa.int64(),
-            pa.array([1], pa.uint64()),
-            "id is bigint in the table and unsigned 64-bit integer \\(Arrow uint64\\) in the data",
+            pa.array([1], pa.duration("us")),
+            "id is bigint in the table and duration \\(Arrow duration\\) in the data",
             "cast",
         ),
     ],

@@ -182,7 +182,6 @@ def test_invalid_schemas_are_refused(root: Path, data: Any, remedy: str) -> None
 @pytest.mark.parametrize(
     ("schema", "column"),
     [
-        (pa.schema([("big", pa.uint64())]), "big"),
         (pa.schema([("clock", pa.time64("us"))]), "clock"),
         (pa.schema([("s", pa.struct([("wait", pa.duration("us"))]))]), "s.wait"),
         (pa.schema([("a", pa.int32()), ("A", pa.int32())]), "A"),
@@ -194,6 +193,29 @@ def test_a_type_that_delta_lacks_is_refused_by_column(root: Path, schema: pa.Sch
     assert column in str(caught.value)
     assert caught.value.context["field"] == column
     assert not root.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "column"),
+    [
+        (pa.uint8(), pa.int16()),
+        (pa.uint16(), pa.int32()),
+        (pa.uint32(), pa.int64()),
+        (pa.uint64(), pa.decimal128(20, 0)),
+    ],
+)
+def test_unsigned_integers_become_the_next_wider_type(
+    root: Path, given: pa.DataType, column: pa.DataType
+) -> None:
+    most = 2**given.bit_width - 1
+    data = pa.table(
+        {"n": pa.array([0, most, None], given), "l": pa.array([[most], [], None], pa.list_(given))}
+    )
+    for table in (deltaic.write(root / "written", data), deltaic.Table.create(root / "created", data.schema)):
+        table.append(data)
+        assert table.snapshot().schema.to_arrow().field("n").type == column
+        assert table.to_arrow().schema.field("l").type.value_type == column
+        assert set(table.to_arrow()["n"].to_pylist()) == {0, most, None}
 
 
 def test_a_partition_column_must_be_of_a_type_with_a_text_form(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 import deltaic
 from deltaic import Column, Identity
-from deltaic.alter import AddColumn, ChangeType
+from deltaic.alter import AddColumn, ChangeType, SetDefault
 
 
 def fields(table: deltaic.Table) -> dict[str, Any]:
@@ -186,3 +187,16 @@ def test_alter_takes_the_same_types(root: Path) -> None:
     made = fields(table)
     assert made["a"]["type"] == "long"
     assert made["b"]["metadata"] == {"__CHAR_VARCHAR_TYPE_STRING": "varchar(3)", "comment": "short"}
+
+
+@pytest.mark.parametrize("text", ["current_timestamp()", "CURRENT_TIMESTAMP", "now()"])
+def test_the_time_of_the_write_is_a_default(root: Path, text: str) -> None:
+    columns = [Column("id", "int"), Column("at", "timestamp", default=text), Column("day", "date")]
+    table = deltaic.Table.create(root, columns)
+    table.alter(SetDefault("day", "current_date()"))
+    before = dt.datetime.now(dt.timezone.utc)
+    table.append(pa.table({"id": pa.array([1], pa.int32())}))
+    [row] = table.to_arrow().to_pylist()
+    assert before <= row["at"] <= dt.datetime.now(dt.timezone.utc)
+    assert before.date() <= row["day"] <= dt.datetime.now(dt.timezone.utc).date()
+    assert fields(table)["at"]["metadata"]["CURRENT_DEFAULT"] == text

@@ -12,7 +12,7 @@ import pytest
 
 import deltaic
 from deltaic import Column
-from deltaic.alter import SetDescription
+from deltaic.alter import ClusterBy, SetDescription
 
 ROWS = pa.table({"id": pa.array([1, 2], pa.int32()), "s": [{"a": 1}, {"a": 2}]})
 
@@ -281,3 +281,17 @@ def test_a_pandas_index_becomes_a_column(root: Path) -> None:
     assert rows(table) == [{"id": 1, "k": None}, {"id": 2, "k": 5}]
     with pytest.raises(deltaic.SchemaMismatch, match="no name"):
         table.append(pd.DataFrame({"id": [2]}, index=[7]), schema_mode="merge")
+
+
+@pytest.mark.parametrize("mapping", ["none", "name"])
+def test_a_replacement_retains_the_clustering_columns(root: Path, mapping: str) -> None:
+    properties = {"delta.columnMapping.mode": mapping}
+    schema = pa.schema([("id", pa.int64()), ("s", pa.struct([("day", pa.int64())]))])
+    table = deltaic.Table.create(root, schema, cluster_by=["s.day"], properties=properties)
+    with pytest.raises(deltaic.SchemaMismatch, match=r"no column s\.day .* is clustered") as caught:
+        table.overwrite(pa.table({"id": [1]}), schema_mode="replace")
+    assert caught.value.context["field"] == "s.day"
+    assert (table.version, list(root.rglob("*.parquet"))) == (0, [])
+    table.alter(ClusterBy())
+    table.overwrite(pa.table({"id": [1]}), schema_mode="replace")
+    assert table.to_arrow().to_pylist() == [{"id": 1}]

@@ -74,8 +74,20 @@ def test_any_arrow_data_is_written(root: Path, data: Any) -> None:
         (pl.LazyFrame({"id": [1]}), r"call \.collect\(\) first"),
         (iter(ROWS.to_batches()), r"use pyarrow\.RecordBatchReader\.from_batches\(schema, batches\)"),
         ("rows.parquet", r"read the file first"),
+        (ROWS.to_batches(), r"use pyarrow\.Table\.from_batches\(batches\)"),
+        (pl.Series("id", [1]), r"use data\.to_frame\(\)"),
+        (pd.Series([1], name="id"), r"use data\.to_frame\(\)"),
     ],
-    ids=["list of dicts", "dict of lists", "lazy frame", "iterator", "path"],
+    ids=[
+        "list of dicts",
+        "dict of lists",
+        "lazy frame",
+        "iterator",
+        "path",
+        "batches",
+        "polars series",
+        "pandas series",
+    ],
 )
 def test_the_remedy_for_data_that_is_not_arrow(root: Path, data: Any, remedy: str) -> None:
     with pytest.raises(TypeError, match=remedy):
@@ -195,3 +207,22 @@ def test_properties_of_an_existing_table_are_not_set(root: Path) -> None:
         table = deltaic.write(root, ROWS, properties={"mine": "2", "other": "1"})
     assert caught[0].filename == __file__
     assert table.snapshot().properties["mine"] == "1"
+
+
+@pytest.mark.parametrize("as_arrow", [False, True])
+def test_periods_of_pandas_are_no_numbers(root: Path, as_arrow: bool) -> None:
+    frame = pd.DataFrame({"id": [1], "month": pd.period_range("2026-11", periods=1, freq="M")})
+    table = deltaic.Table.create(root, pa.schema([("id", pa.int64()), ("month", pa.int64())]))
+    data: Any = pa.Table.from_pandas(frame) if as_arrow else frame
+    calls: list[Any] = [
+        lambda: table.append(data),
+        lambda: table.overwrite(data),
+        lambda: table.merge(data, "target.id = source.id").when_matched_delete().execute(),
+        lambda: deltaic.write(root.parent / "new", data),
+    ]
+    for call in calls:
+        with pytest.raises(deltaic.SchemaMismatch, match="the column month has periods") as caught:
+            call()
+        assert caught.value.hint == 'convert it first: df["month"] = df["month"].dt.to_timestamp()'
+    frame["month"] = frame["month"].dt.to_timestamp()
+    assert deltaic.write(root.parent / "new", frame).count() == 1

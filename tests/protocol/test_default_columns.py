@@ -92,7 +92,7 @@ def test_existing_rows_do_not_change(tmp_path: Path) -> None:
     ("data_type", "default", "error"),
     [
         ("long", "'a'", deltaic.SchemaMismatch),
-        ("byte", "300", deltaic.InvalidPredicate),
+        ("byte", "300", deltaic.SchemaMismatch),
         ("string", "uuid()", deltaic.UnsupportedExpression),
         ("long", "id", deltaic.InvalidPredicate),
         ("long", "(", deltaic.InvalidPredicate),

@@ -85,7 +85,7 @@ def test_a_value_that_fits_no_column_is_refused(tmp_path: Path) -> None:
     """
     table = made(tmp_path / "t", "id * 1000000000", "integer")
     table.append(pa.table({"id": [2]}))
-    with pytest.raises(deltaic.InvalidPredicate) as caught:
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
         table.append(pa.table({"id": [3]}))
     assert caught.value.context["field"] == "g"
     assert values(table) == [2_000_000_000]

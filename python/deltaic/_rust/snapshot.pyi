@@ -87,11 +87,25 @@ class Snapshot:
             InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
         """
 
-    def preview_change(self, *, predicate: str | None) -> DryRun:
-        """Returns what deleting or updating matching rows would do.
+    def preview_delete(self, *, predicate: str | None) -> DryRun:
+        """Returns what deleting matching rows would do.
 
         Raises:
             DeltaicError: As for `Table.delete`.
+        """
+
+    def preview_update(
+        self, *, values: list[tuple[str, str]], predicate: str | None, options: dict[str, object]
+    ) -> DryRun:
+        """Returns what updating matching rows would do.
+
+        Args:
+            values: The columns and their new values, as SQL text.
+            predicate: The rows.
+            options: As for `Table.transaction`.
+
+        Raises:
+            DeltaicError: As for `Table.update`.
         """
 
     def preview_optimize(self, *, request: dict[str, object]) -> DryRun:

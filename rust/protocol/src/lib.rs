@@ -42,6 +42,7 @@ mod property_change;
 pub mod row_tracking;
 pub mod schema;
 pub mod schema_evolution;
+pub mod shown_row;
 pub mod skipping;
 pub mod statistics;
 pub mod strict_json;

@@ -115,7 +115,36 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
     Err(not_arrow(&object, "__arrow_c_stream__").into())
 }
 
+/// The name under which an Arrow schema has the extension type of a column.
+const EXTENSION: &str = "ARROW:extension:name";
+
+/// Refuses columns that are exported as numbers although they are none.
+fn ensure_values(field: &Field) -> Result<(), Error> {
+    let DataType::Struct(columns) = field.data_type() else {
+        return Ok(());
+    };
+    let is_period = |column: &&Arc<Field>| {
+        column
+            .metadata()
+            .get(EXTENSION)
+            .is_some_and(|name| name == "pandas.period")
+    };
+    match columns.iter().find(is_period) {
+        None => Ok(()),
+        Some(column) => {
+            let name = column.name();
+            let what = format!("the column {name} has periods of pandas, for which Delta has no type");
+            Err(Error::new(ErrorKind::SchemaMismatch, what)
+                .with("field", name.as_str())
+                .hint(format!(
+                    "convert it first: df[{name:?}] = df[{name:?}].dt.to_timestamp()"
+                )))
+        }
+    }
+}
+
 fn rows(source: Source, field: &Field, reading: Reading) -> CallResult<BatchesIn> {
+    ensure_values(field)?;
     let rows = Rows::new(source, field)
         .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
     Ok(BatchesIn(Box::new(Watched::new(rows, reading))))

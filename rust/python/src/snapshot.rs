@@ -8,7 +8,8 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
 use deltaic_table::transaction::{
-    Replaced, SchemaMode, SourceRows, preview_change, preview_merge, preview_optimize, preview_rows,
+    Replaced, SchemaMode, SourceRows, preview_delete, preview_merge, preview_optimize, preview_rows,
+    preview_update,
 };
 use pyo3::prelude::*;
 
@@ -21,8 +22,8 @@ use crate::fault::guarded;
 use crate::merge::MergeRequest;
 use crate::native_scan::NativeScanPlan;
 use crate::optimize::OptimizeRequest;
-use crate::predicate::parsed;
-use crate::runtime::wait;
+use crate::predicate::{assignments, parsed};
+use crate::runtime::{wait, wait_reporting};
 use crate::scan::Scan;
 use crate::schema::Schema;
 use crate::source::wait_reading;
@@ -166,13 +167,30 @@ impl Snapshot {
         .map(NativeScanPlan)
     }
 
-    /// What a delete or an update would do.
+    /// What a delete would do.
     #[pyo3(signature = (*, predicate))]
-    fn preview_change(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
+    fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
         let allowed_roots = self.allowed_roots.clone();
         let found = wait(py, async move {
-            preview_change(&snapshot, predicate.as_ref(), &allowed_roots).await
+            preview_delete(&snapshot, predicate.as_ref(), &allowed_roots).await
+        })?;
+        Ok(found.into())
+    }
+
+    #[pyo3(signature = (*, values, predicate, options))]
+    fn preview_update(
+        &self,
+        py: Python<'_>,
+        values: Vec<(String, String)>,
+        predicate: Option<&str>,
+        options: CommitOptions,
+    ) -> CallResult<DryRun> {
+        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
+        let (values, predicate) = (assignments(values)?, parsed(predicate)?);
+        let allowed_roots = self.allowed_roots.clone();
+        let found = wait_reporting(py, reporter.as_ref(), async move {
+            preview_update(&snapshot, &values, predicate.as_ref(), options, &allowed_roots).await
         })?;
         Ok(found.into())
     }

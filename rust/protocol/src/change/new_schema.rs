@@ -6,12 +6,11 @@ use super::ChangeContext;
 use super::columns::store;
 use super::finished;
 use super::replaced::ensure_partitions_stay;
-use crate::TableConfiguration;
-use crate::column_mapping::{COLUMN_ID, PHYSICAL_NAME};
+use crate::column_mapping::{COLUMN_ID, ColumnMappingMode, PHYSICAL_NAME, logical_path};
 use crate::features::ensure_changeable;
-use crate::schema::{DataType, StructField, StructType};
+use crate::schema::{ColumnName, DataType, StructField, StructType};
 use crate::schema_evolution::ensure_names;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, TableConfiguration, clustering};
 
 /// Returns the configuration of a table with another schema, for a commit that replaces all rows. Properties, features
 /// and domains remain. With column mapping, columns of the same name and type keep their ids and physical names; all
@@ -19,7 +18,8 @@ use crate::{Error, ErrorKind, Result};
 ///
 /// # Errors
 ///
-/// Those of [`super::change`]; `SchemaMismatch` with the `field` if a partition column is not in the new schema.
+/// Those of [`super::change`]; `SchemaMismatch` with the `field` if a partition or clustering column is not in the new
+/// schema.
 pub fn with_schema(
     table: &TableConfiguration,
     schema: StructType,
@@ -45,9 +45,39 @@ pub fn with_schema(
     let columns = columns.collect::<Result<_>>()?;
     store(&mut after, schema, mode, context)?;
     after.metadata_mut().partition_columns = columns;
+    ensure_clustering_stays(&before, &after, mode)?;
     let after = finished(table, after, context)?;
     ensure_partitions_stay(table, &after)?;
     Ok(after)
+}
+
+/// Verifies that the new schema has the columns by which the table is clustered.
+fn ensure_clustering_stays(
+    before: &StructType,
+    after: &TableConfiguration,
+    mode: ColumnMappingMode,
+) -> Result<()> {
+    let Some(domain) = after.domain(clustering::DOMAIN) else {
+        return Ok(());
+    };
+    let schema = after.schema()?;
+    let paths = clustering::columns_in_log(domain)?;
+    let Some(gone) = paths
+        .iter()
+        .find(|path| logical_path(&schema, path, mode).is_none())
+    else {
+        return Ok(());
+    };
+    let known = logical_path(before, gone, mode);
+    let name = known.map_or_else(
+        || gone.clone(),
+        |names| names.into_iter().map(str::to_owned).collect(),
+    );
+    let name = ColumnName::from_parts(name).to_string();
+    let what = format!("the new rows have no column {name} of its type, by which the table is clustered");
+    Err(Error::new(ErrorKind::SchemaMismatch, what)
+        .with("field", name)
+        .hint("add the column, or change the clustering first: table.alter(deltaic.alter.ClusterBy())"))
 }
 
 /// A column keeps its id, its physical name and its type with the ids of its parts.

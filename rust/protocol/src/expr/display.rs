@@ -7,7 +7,7 @@ use super::moments::{format_days, format_micros};
 use super::predicate::{Arithmetic, Expr, ExprKind, Interval, TextTest};
 use super::scalar::format_decimal;
 use super::{BoundPredicate, Comparison, Operand, Predicate, Scalar};
-use crate::schema::PrimitiveType;
+use crate::schema::{InExpression, PrimitiveType};
 
 impl Display for Comparison {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -20,36 +20,6 @@ impl Display for Comparison {
             Self::GreaterOrEqual => ">=",
             Self::NullSafeEqual => "<=>",
         })
-    }
-}
-
-/// A column name; backticks are added if it is not a plain identifier.
-struct Name<'a>(&'a [String]);
-
-/// Keywords that cannot start a name.
-const KEYWORDS: [&str; 30] = [
-    "and", "as", "between", "case", "cast", "collate", "distinct", "div", "escape", "exists", "false",
-    "from", "ilike", "in", "interval", "is", "like", "not", "null", "or", "r", "regexp", "rlike", "select",
-    "true", "try_cast", "unknown", "when", "with", "x",
-];
-
-impl Display for Name<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (index, part) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str(".")?;
-            }
-            let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
-            let plain = part.starts_with(begins)
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !KEYWORDS.contains(&part.to_ascii_lowercase().as_str());
-            if plain {
-                f.write_str(part)?;
-            } else {
-                write!(f, "`{}`", part.replace('`', "``"))?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -115,7 +85,7 @@ fn not_finite(value: f64) -> &'static str {
 impl Display for Operand {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Column(path) => Name(path).fmt(f),
+            Self::Column(path) => InExpression(path).fmt(f),
             Self::Scalar(scalar) => write_scalar(f, scalar, false),
         }
     }
@@ -133,20 +103,20 @@ impl Display for BoundPredicate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Constant(value) => f.write_str(constant(*value)),
-            Self::Column(path) => Name(path).fmt(f),
-            Self::IsNull(path) => write!(f, "{} IS NULL", Name(path)),
-            Self::IsNan(path) => write!(f, "isnan({})", Name(path)),
-            Self::StartsWith(path, text) => write!(f, "startswith({}, {})", Name(path), Quoted(text)),
-            Self::EndsWith(path, text) => write!(f, "endswith({}, {})", Name(path), Quoted(text)),
-            Self::Contains(path, text) => write!(f, "contains({}, {})", Name(path), Quoted(text)),
-            Self::Like(path, pattern) => write!(f, "{} LIKE {}", Name(path), Quoted(&pattern.text())),
+            Self::Column(path) => InExpression(path).fmt(f),
+            Self::IsNull(path) => write!(f, "{} IS NULL", InExpression(path)),
+            Self::IsNan(path) => write!(f, "isnan({})", InExpression(path)),
+            Self::StartsWith(path, text) => write!(f, "startswith({}, {})", InExpression(path), Quoted(text)),
+            Self::EndsWith(path, text) => write!(f, "endswith({}, {})", InExpression(path), Quoted(text)),
+            Self::Contains(path, text) => write!(f, "contains({}, {})", InExpression(path), Quoted(text)),
+            Self::Like(path, pattern) => write!(f, "{} LIKE {}", InExpression(path), Quoted(&pattern.text())),
             Self::Compare { op, left, right, .. } => write!(f, "{left} {op} {right}"),
             Self::In {
                 path,
                 values,
                 has_null,
             } => {
-                write!(f, "{} IN (", Name(path))?;
+                write!(f, "{} IN (", InExpression(path))?;
                 for (index, value) in values.values().iter().enumerate() {
                     f.write_str(if index > 0 { ", " } else { "" })?;
                     write_scalar(f, value, false)?;
@@ -192,7 +162,7 @@ impl Display for Expr {
                 Interval::Days(count) => write!(f, "INTERVAL {count} DAY"),
                 Interval::Micros(count) => write!(f, "INTERVAL {count} MICROSECOND"),
             },
-            ExprKind::Column(path) => Name(path).fmt(f),
+            ExprKind::Column(path) => InExpression(path).fmt(f),
             ExprKind::And(parts) => joined(f, parts, " AND "),
             ExprKind::Or(parts) => joined(f, parts, " OR "),
             ExprKind::Not(inner) => write!(f, "(NOT {inner})"),
@@ -256,7 +226,9 @@ impl Display for Expr {
                 }
                 f.write_str(" END")
             }
-            ExprKind::Field(inner, name) => write!(f, "({inner}).{}", Name(std::slice::from_ref(name))),
+            ExprKind::Field(inner, name) => {
+                write!(f, "({inner}).{}", InExpression(std::slice::from_ref(name)))
+            }
             ExprKind::Element(inner, key) => write!(f, "({inner})[{key}]"),
         }
     }

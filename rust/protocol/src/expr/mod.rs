@@ -39,6 +39,7 @@ mod zones;
 
 pub use bind::{JoinCondition, JoinKey};
 pub use bound::{BoundPredicate, Comparison, ComputedPart, Operand};
+pub use compute::{NotKept, assigned_values, is_assignable};
 pub use evaluate::evaluate;
 pub use like::LikePattern;
 pub use parse::parse_predicate;

@@ -122,11 +122,19 @@ impl Sides {
             (false, false) => {
                 let known = self.columns.iter().flat_map(StructType::names);
                 let near = nearest(first, known.chain([target.as_str(), source.as_str()]));
+                let aliases = format!("the aliases are {target} and {source}");
                 let hint = match near {
-                    Some(near) => format!("did you mean {near}?"),
-                    None => format!("write {target}.column or {source}.column"),
+                    Some(near) if below.is_empty() => format!("did you mean {near}?"),
+                    Some(near) => format!("did you mean {near}? {aliases}"),
+                    None if below.is_empty() => format!("write {target}.column or {source}.column"),
+                    None => aliases,
                 };
-                Err((format!("there is no column {first}"), hint))
+                let what = if below.is_empty() {
+                    "column"
+                } else {
+                    "column or alias"
+                };
+                Err((format!("there is no {what} {first}"), hint))
             }
         }
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::coercion::wider;
-use super::compute::{Computed, Node, operand_name};
+use super::compute::{Computed, Node, is_assignable, keeps_all, operand_name};
 use super::function::Function;
 use super::integers::is_integral;
 use super::span::Source;
-use super::{BoundPredicate, Predicate, parse_predicate};
+use super::{BoundPredicate, Predicate, Scalar, parse_predicate};
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
@@ -39,6 +39,21 @@ impl ValueExpr {
     #[must_use]
     pub fn text(&self) -> &str {
         self.0.text()
+    }
+
+    /// Whether this is the word `DEFAULT`: the default of the column that it is assigned to.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.text().trim().eq_ignore_ascii_case("default")
+    }
+
+    /// The value of an expression without columns, cast to a type; `None` if it is NULL.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Predicate::constant`].
+    pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
+        self.0.constant(to)
     }
 }
 
@@ -103,9 +118,9 @@ impl BoundValue {
         self.computed.evaluate(batch, Source(&self.text))
     }
 
-    /// Returns the expression with the type of the column that it is assigned to: exact numbers are converted to other
-    /// exact numbers and to doubles, with an error for a row whose value is out of range; NULL and dates are converted too,
-    /// and structs field by field.
+    /// Returns the expression with the type of the column that it is assigned to: numbers are converted to other numbers,
+    /// with an error for a row whose value the type cannot hold; NULL and dates are converted too, and structs field by
+    /// field. Lists and maps are left to the writer of the rows, which converts their parts.
     ///
     /// # Errors
     ///
@@ -114,8 +129,7 @@ impl BoundValue {
         self.converted(column, to, Missing::Refused)
     }
 
-    /// The same; fields of structs that the value lacks are NULL. Lists and maps are left to the writer of the rows, which
-    /// converts their parts.
+    /// The same; fields of structs that the value lacks are NULL.
     ///
     /// # Errors
     ///
@@ -127,9 +141,11 @@ impl BoundValue {
     fn converted(self, column: &str, to: &DataType, missing: Missing) -> Result<Self> {
         let text = self.text;
         let computed = assigned(self.computed, column, to, (&text, missing))?;
-        let computed = match computed.is_constant() && matches!(computed.node, Node::Cast { .. }) {
+        let computed = match computed.is_constant()
+            && matches!(computed.node, Node::Cast { .. } | Node::Assign { .. })
+        {
             true => {
-                // A constant that is out of range is found before a row is read.
+                // A constant that is not kept is found before a row is read.
                 computed.constant(Source(&text))?;
                 computed
             }
@@ -163,23 +179,28 @@ fn assigned(
     };
     let cast = match (&computed.data_type, to) {
         (DataType::Primitive(PrimitiveType::Void), _) => return Ok(with(Node::Null)),
-        (DataType::Primitive(from), DataType::Primitive(wanted)) if is_assignable(*from, *wanted) => {
+        (DataType::Primitive(from), DataType::Primitive(wanted)) if keeps_all(*from, *wanted) => {
             return Ok(with(Node::Cast {
                 inner: Box::new(computed),
                 or_null: false,
+            }));
+        }
+        (DataType::Primitive(from), DataType::Primitive(wanted)) if is_assignable(*from, *wanted) => {
+            return Ok(with(Node::Assign {
+                inner: Box::new(computed),
+                column: column.to_owned(),
             }));
         }
         (DataType::Primitive(_), DataType::Primitive(_)) => format!("write CAST({text} AS {to})"),
         (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields, missing) => {
             return of_fields(computed, column, fields, (text, missing));
         }
+        // The writer of the rows converts their parts.
         (DataType::Array(_), DataType::Array(_)) | (DataType::Map(_), DataType::Map(_))
-            if missing == Missing::Null =>
+            if fits(&computed.data_type, to) =>
         {
             return Ok(computed);
         }
-        // Whether parts may be NULL is checked when rows are written.
-        (from, to) if alike(from, to) => return Ok(computed),
         _ => "use a value of the column's own type".to_owned(),
     };
     let what = format!(
@@ -191,20 +212,24 @@ fn assigned(
         .hint(cast))
 }
 
-/// Whether two types differ only in what may be NULL.
-fn alike(from: &DataType, to: &DataType) -> bool {
+/// Whether the writer of rows converts values of a type to another: fields by their names, where the value may lack fields
+/// that may be NULL.
+fn fits(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
-        (DataType::Array(from), DataType::Array(to)) => alike(&from.element_type, &to.element_type),
+        (DataType::Primitive(PrimitiveType::Void), _) => true,
+        (DataType::Primitive(from), DataType::Primitive(to)) => is_assignable(*from, *to),
+        (DataType::Array(from), DataType::Array(to)) => fits(&from.element_type, &to.element_type),
         (DataType::Map(from), DataType::Map(to)) => {
-            alike(&from.key_type, &to.key_type) && alike(&from.value_type, &to.value_type)
+            fits(&from.key_type, &to.key_type) && fits(&from.value_type, &to.value_type)
         }
         (DataType::Struct(from), DataType::Struct(to)) => {
-            let same = |(from, to): (&StructField, &StructField)| {
-                from.name == to.name && alike(&from.data_type, &to.data_type)
-            };
-            from.fields.len() == to.fields.len() && from.fields.iter().zip(&to.fields).all(same)
+            let has = |field: &StructField| to.field_ignoring_case(&field.name);
+            let lacks = |field: &&StructField| from.field_ignoring_case(&field.name).is_none();
+            let mut given = from.fields.iter();
+            given.all(|field| has(field).is_some_and(|to| fits(&field.data_type, &to.data_type)))
+                && to.fields.iter().filter(lacks).all(|field| field.nullable)
         }
-        (from, to) => from == to,
+        _ => false,
     }
 }
 
@@ -275,18 +300,4 @@ fn of_fields(
         &relaxed,
         Node::With(vec![(name, computed)], Box::new(operand(&relaxed, case))),
     ))
-}
-
-/// Whether values of a type may be assigned to a column of another, as by Spark, except that no fraction is cut off.
-fn is_assignable(from: PrimitiveType, to: PrimitiveType) -> bool {
-    use PrimitiveType::{Date, Decimal, Double, Float, Timestamp, TimestampNtz};
-    let is_exact = |data_type| is_integral(data_type) || matches!(data_type, Decimal { .. });
-    match (from, to) {
-        (from, to) if is_integral(to) => is_integral(from),
-        (from, Decimal { .. }) => is_exact(from),
-        (from, Double) => is_exact(from) || from == Float,
-        (from, Float) => is_exact(from),
-        (Date, Timestamp | TimestampNtz) => true,
-        _ => false,
-    }
 }

@@ -122,8 +122,8 @@ fn fields_to_arrow(fields: &StructType) -> Result<Fields> {
 
 /// The table schema that can hold data of an Arrow schema.
 ///
-/// Large and view layouts, dictionaries and all time units are supported; types that Delta does not have
-/// are a `SchemaMismatch` with the column.
+/// Large and view layouts, dictionaries and all time units are supported; unsigned integers become the next wider signed
+/// type, those of 64 bits `decimal(20,0)`. Types that Delta does not have are a `SchemaMismatch` with the column.
 pub fn schema_from_arrow(schema: &Schema) -> Result<StructType> {
     fields_from_arrow(schema.fields(), "")
 }
@@ -185,9 +185,13 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
     let primitive = match arrow {
         ArrowType::Boolean => PrimitiveType::Boolean,
         ArrowType::Int8 => PrimitiveType::Byte,
-        ArrowType::Int16 => PrimitiveType::Short,
-        ArrowType::Int32 => PrimitiveType::Integer,
-        ArrowType::Int64 => PrimitiveType::Long,
+        ArrowType::Int16 | ArrowType::UInt8 => PrimitiveType::Short,
+        ArrowType::Int32 | ArrowType::UInt16 => PrimitiveType::Integer,
+        ArrowType::Int64 | ArrowType::UInt32 => PrimitiveType::Long,
+        ArrowType::UInt64 => PrimitiveType::Decimal {
+            precision: 20,
+            scale: 0,
+        },
         ArrowType::Float16 | ArrowType::Float32 => PrimitiveType::Float,
         ArrowType::Float64 => PrimitiveType::Double,
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => PrimitiveType::String,
@@ -230,9 +234,6 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         ArrowType::Map(entries, _) => return map_from_arrow(entries, path),
         other => {
             let hint = match other {
-                ArrowType::UInt8 | ArrowType::UInt16 | ArrowType::UInt32 | ArrowType::UInt64 => {
-                    "cast it to a signed type wide enough for its values"
-                }
                 ArrowType::Null => "give the column a type, for example string",
                 _ => "cast the column to a type that Delta supports",
             };

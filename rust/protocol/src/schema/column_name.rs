@@ -1,9 +1,15 @@
-//! Column names as users write them: parts separated by dots, with backticks around a part that contains
-//! a dot.
+//! Column names as users write them: parts separated by dots, with backticks around a part that has signs.
 
 use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
+
+/// Keywords that cannot begin a name in an expression.
+const KEYWORDS: [&str; 30] = [
+    "and", "as", "between", "case", "cast", "collate", "distinct", "div", "escape", "exists", "false",
+    "from", "ilike", "in", "interval", "is", "like", "not", "null", "or", "r", "regexp", "rlike", "select",
+    "true", "try_cast", "unknown", "when", "with", "x",
+];
 
 /// The path to a column or to a nested field.
 ///
@@ -66,6 +72,12 @@ impl ColumnName {
         &self.0
     }
 
+    /// The name as an expression has it: with backticks around each part that is a keyword or begins with a digit, too.
+    #[must_use]
+    pub fn in_expression(&self) -> String {
+        InExpression(&self.0).to_string()
+    }
+
     /// The outermost part: the column.
     #[must_use]
     pub fn column(&self) -> &str {
@@ -75,19 +87,35 @@ impl ColumnName {
 
 impl fmt::Display for ColumnName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, part) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str(".")?;
-            }
-            let plain = part.chars().all(|c| c.is_alphanumeric() || c == '_');
-            if plain {
-                f.write_str(part)?;
-            } else {
-                write!(f, "`{}`", part.replace('`', "``"))?;
-            }
-        }
-        Ok(())
+        let is_plain = |part: &str| part.chars().all(|c| c.is_alphanumeric() || c == '_');
+        write_parts(f, &self.0, is_plain)
     }
+}
+
+/// The parts of a name as an expression has them: with backticks around keywords and what begins with a digit.
+pub(crate) struct InExpression<'a>(pub(crate) &'a [String]);
+
+impl fmt::Display for InExpression<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_parts(f, self.0, |part| {
+            part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !KEYWORDS.contains(&part.to_ascii_lowercase().as_str())
+        })
+    }
+}
+
+fn write_parts(f: &mut fmt::Formatter<'_>, parts: &[String], is_plain: impl Fn(&str) -> bool) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            f.write_str(".")?;
+        }
+        match is_plain(part) {
+            true => f.write_str(part)?,
+            false => write!(f, "`{}`", part.replace('`', "``"))?,
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -96,9 +124,15 @@ mod tests {
 
     #[test]
     fn written_values_are_read_back() -> Result<()> {
-        for parts in [vec!["a"], vec!["a", "b"], vec!["a.b", "c`d"], vec!["ü x", "`"]] {
+        let names = [
+            "a", "ü", "a.b", "c`d", "ü x", "`", "2024", "90d_avg", "1e5", "select", "From", "_1",
+        ];
+        for parts in names.iter().map(|name| vec!["a", name]) {
             let name = ColumnName::from_parts(parts.iter().map(ToString::to_string).collect());
             assert_eq!(ColumnName::parse(&name.to_string())?, name);
+            let name = name.in_expression();
+            let expression = crate::expr::parse_predicate(&format!("{name} IS NULL"))?;
+            assert_eq!(expression.to_string(), format!("({name} IS NULL)"));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ pub use arrow::{VARIANT_EXTENSION, schema_from_arrow};
 pub use arrow_type_name::arrow_type_name;
 pub use column_metadata::Identity;
 pub use column_name::ColumnName;
+pub(crate) use column_name::InExpression;
 pub use declared_type::{DeclaredLength, DeclaredType};
 pub use type_changes::{TypeChange, is_widening};
 pub use types::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};

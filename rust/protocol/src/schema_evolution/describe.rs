@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::find::{field_mut, find};
-use crate::expr::parse_predicate;
+use crate::expr::ValueExpr;
 use crate::schema::{ColumnName, DataType, StructType};
 use crate::{Error, ErrorKind, Result};
 
@@ -73,7 +73,9 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
             .hint(hint)
             .with("field", column.to_string())
     };
-    let constant = parse_predicate(expression).map_err(of_a_default)?;
+    // The time of a row is that of its write; whether the expression has a value does not depend on it.
+    let constant = ValueExpr::parse(expression).and_then(|value| value.without_columns_at(0));
+    let constant = constant.map_err(of_a_default)?;
     match &field.data_type {
         DataType::Primitive(primitive) => constant.constant(*primitive).map(|_| ()),
         // For nested types, only NULL is known to be a valid value.

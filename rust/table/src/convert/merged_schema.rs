@@ -139,6 +139,9 @@ fn ensure_type(of: &ArrowType, path: &str) -> Result<()> {
     match of {
         ArrowType::Timestamp(TimeUnit::Nanosecond, _) => refused("timestamps in nanoseconds"),
         ArrowType::Float16 => refused("floating-point numbers of 16 bits"),
+        ArrowType::UInt8 | ArrowType::UInt16 | ArrowType::UInt32 | ArrowType::UInt64 => {
+            refused("unsigned integers")
+        }
         ArrowType::Struct(fields) => ensure_fields(fields, path),
         ArrowType::List(element) | ArrowType::LargeList(element) | ArrowType::FixedSizeList(element, _) => {
             ensure_type(element.data_type(), &below(path, "element"))

@@ -11,6 +11,7 @@ use super::TableTransaction;
 use super::delete_plan::DeletePlan;
 use super::evolve::SchemaMode;
 use super::overwrite::Replaced;
+use super::update::Assignment;
 use crate::write::RowStream;
 
 /// What a verb would do.
@@ -40,12 +41,12 @@ pub struct DryRun {
     pub warnings: Vec<String>,
 }
 
-/// What deleting or updating the rows of a predicate in a version would do. New values are not computed.
+/// What deleting the rows of a predicate in a version would do.
 ///
 /// # Errors
 ///
 /// Those of [`TableTransaction::delete`].
-pub async fn preview_change(
+pub async fn preview_delete(
     snapshot: &Snapshot,
     predicate: Option<&Predicate>,
     allowed_roots: &[String],
@@ -64,6 +65,25 @@ pub async fn preview_change(
         rewritten_bytes: summary.rewritten_bytes,
         ..DryRun::default()
     })
+}
+
+/// What updating the rows of a predicate in a version would do. The new rows are validated and encoded.
+///
+/// # Errors
+///
+/// Those of [`TableTransaction::update`].
+pub async fn preview_update(
+    snapshot: &Snapshot,
+    assignments: &[Assignment],
+    predicate: Option<&Predicate>,
+    options: CommitOptions,
+    allowed_roots: &[String],
+) -> Result<DryRun> {
+    let snapshot = snapshot.without_writes();
+    let mut transaction = TableTransaction::try_new(snapshot, Operation::Update, options)?;
+    let staged = transaction.update(assignments, predicate, allowed_roots).await;
+    let preview = transaction.preview();
+    staged.and(preview)
 }
 
 /// What appending the rows of a stream would do, or overwriting rows with them. The rows are validated and encoded.

@@ -33,7 +33,7 @@ mod update;
 mod written_before;
 
 pub use delete::DeleteSummary;
-pub use dry_run::{DryRun, preview_change, preview_rows};
+pub use dry_run::{DryRun, preview_delete, preview_rows, preview_update};
 pub use evolve::SchemaMode;
 pub use given_files::GivenFile;
 pub use merge::{ClauseKind, Merge, MergeAction, MergeClause, SourceRows, merge, preview_merge};

@@ -25,7 +25,7 @@ mod write_task;
 
 pub(crate) use addable::ensure_addable;
 pub use conform::Incoming;
-pub(crate) use conform::is_index_without_name;
+pub(crate) use conform::{default_of, is_index_without_name};
 pub(crate) use encode::statistics::FileStatistics;
 pub(crate) use file_contents::FileContents;
 pub(crate) use generate::names as generated_names;

@@ -4,6 +4,7 @@
 //! rows that reach it, so that it raises only their errors.
 
 mod arithmetic;
+mod assign;
 mod branches;
 mod cast;
 mod condition;
@@ -29,8 +30,11 @@ use super::failure::Failure;
 use super::known::Known;
 use super::span::Source;
 use super::{Scalar, column, evaluate};
+use crate::shown_row::shown_row;
 use crate::{Error, ErrorKind, Result};
 pub(super) use arithmetic::{compute, plan};
+pub(super) use assign::keeps_all;
+pub use assign::{NotKept, assigned_values, is_assignable};
 pub(super) use cast::cast_values;
 pub(super) use condition::ComputedCondition;
 pub(super) use dates::{SECONDS, is_exact};
@@ -78,6 +82,24 @@ impl Computed {
                 let to = primitive(&self.data_type).map_err(failed)?;
                 let cast = if *or_null { cast::cast_or_null } else { cast_values };
                 cast(&of(inner)?, from, to, rows).map_err(failed)
+            }
+            Node::Assign { inner, column } => {
+                let from = primitive(&inner.data_type).map_err(failed)?;
+                let to = primitive(&self.data_type).map_err(failed)?;
+                let values = of(inner)?;
+                match assigned_values(&values.array, from, to)? {
+                    Ok(kept) => Ok(values.with(kept)),
+                    Err(refused) => {
+                        let error = refused.error(column, &values.array, from, to);
+                        let row = match values.is_constant {
+                            true => None,
+                            false => shown_row(batch, refused.row),
+                        };
+                        let error = row.into_iter().fold(error, |error, row| error.with("row", row));
+                        let text = source.text(inner.at);
+                        Err(error.hint(format!("write CAST({text} AS {to}) to round or cut off values")))
+                    }
+                }
             }
             Node::TextTest(test, sides) => {
                 let [text, part] = sides.as_ref();

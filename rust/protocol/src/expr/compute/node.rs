@@ -36,6 +36,12 @@ pub(in crate::expr) enum Node {
         /// `TRY_CAST`: NULL instead of an error.
         or_null: bool,
     },
+    /// A number as the value of a column of another type, which must keep it.
+    Assign {
+        inner: Box<Computed>,
+        /// The column, for errors.
+        column: String,
+    },
     /// A test of a string by another one.
     TextTest(TextTest, Box<[Computed; 2]>),
     /// LIKE with a pattern for each row, and its escape.
@@ -73,6 +79,7 @@ impl Computed {
             Node::Negate(inner)
             | Node::Later(inner, ..)
             | Node::Cast { inner, .. }
+            | Node::Assign { inner, .. }
             | Node::Field(inner, _) => {
                 vec![inner]
             }

@@ -127,7 +127,7 @@ fn bound_action(
     let bound = |assignments: &[Assignment]| {
         let columns = to_columns(table, assignments, Some(visible.alias_of(Side::Target)))?;
         let bind = |value: &ValueExpr| visible.value(value);
-        bound_to_columns(table, &columns, bind, |value, field| match evolution {
+        bound_to_columns(snapshot, &columns, bind, |value, field| match evolution {
             None => value.assigned_to(&field.name, &field.data_type),
             Some(_) => value.assigned_with_nulls(&field.name, &field.data_type),
         })
@@ -155,7 +155,7 @@ fn bound_action(
             };
             let value = match (evolution, &clause.action) {
                 (Some(evolution), MergeAction::UpdateAll) => evolution.updated(field, given, visible)?,
-                _ => ValueExpr::parse(&visible.name_of(Side::Source, &field.name).to_string())?,
+                _ => ValueExpr::parse(&visible.name_of(Side::Source, &field.name).in_expression())?,
             };
             assignments.push(Assignment {
                 column: field.name.clone(),

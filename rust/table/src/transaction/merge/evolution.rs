@@ -114,7 +114,7 @@ impl Evolution {
                 let target = of(Side::Target, &field.name);
                 merged_value(&target, &source, &field.data_type, &given.data_type)
             }
-            None => ColumnName::from_parts(source).to_string(),
+            None => ColumnName::from_parts(source).in_expression(),
         };
         ValueExpr::parse(&text)
     }
@@ -132,7 +132,7 @@ pub(super) fn visible_to(sides: &Sides, kind: ClauseKind) -> Sides {
 /// The SQL of a value of the source, in which fields that it lacks are those of the table. As in Spark, NULL instead of a
 /// struct that lacks a field sets the fields that it has to NULL.
 fn merged_value(target: &[String], source: &[String], to: &DataType, from: &DataType) -> String {
-    let name = |path: &[String]| ColumnName::from_parts(path.to_vec()).to_string();
+    let name = |path: &[String]| ColumnName::from_parts(path.to_vec()).in_expression();
     let below = |path: &[String], field: &str| [path, &[field.to_owned()]].concat();
     let (DataType::Struct(fields), DataType::Struct(given)) = (to, from) else {
         return name(source);

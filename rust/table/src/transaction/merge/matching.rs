@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use deltaic_protocol::deletion_vector::Bitmap;
-use deltaic_protocol::expr::{BoundPredicate, evaluate};
+use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
+use deltaic_protocol::shown_row::shown_value;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::bound_merge::{BoundAction, BoundClause, BoundMerge};
@@ -18,6 +19,8 @@ use crate::transaction::matching_rows::Places;
 
 /// Pairs of rows that are compared at once.
 const PAIRS: usize = 1 << 16;
+/// The number of rows whose keys an error shows.
+const KEYS_SHOWN: usize = 5;
 
 /// What happens to a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +105,7 @@ impl<'a> Matching<'a> {
         let target = target_rows(batch)?;
         let places = Places::of(batch)?;
         let pairs = self.matches(&target, found)?;
-        let pairs = self.one_of_each(pairs, |row| (places.path, places.position(row)))?;
+        let pairs = self.one_of_each(pairs, &target, |row| (places.path, places.position(row)))?;
         let matched = &self.merge.matched;
         let of_pairs = self.first_clauses(matched, &target, &pairs)?;
         if of_pairs.len() < pairs.len() {
@@ -193,19 +196,58 @@ impl<'a> Matching<'a> {
     pub(super) fn one_of_each<'p>(
         &self,
         mut pairs: Vec<(u32, u32)>,
+        target: &ArrayRef,
         place_of: impl Fn(u32) -> (&'p str, u64),
     ) -> Result<Vec<(u32, u32)>> {
         if self.merge.allows_several_matches() {
             pairs.dedup_by_key(|(row, _)| *row);
             return Ok(pairs);
         }
-        let several = pairs.windows(2).find_map(|pair| match pair {
+        let several = pairs.windows(2).filter_map(|pair| match pair {
             [(row, _), (other, _)] if row == other => Some(*row),
             _ => None,
         });
-        match several {
-            Some(row) => Err(several_matches(place_of(row))),
+        let several: Vec<u32> = several.take(KEYS_SHOWN).collect();
+        match several.first() {
+            Some(row) => Err(self.several_matches(target, &several, place_of(*row))),
             None => Ok(pairs),
+        }
+    }
+
+    /// The error for rows of the table that match several rows of the source; the first is at this place.
+    pub(super) fn several_matches(
+        &self,
+        target: &ArrayRef,
+        rows: &[u32],
+        (path, position): (&str, u64),
+    ) -> Error {
+        let keys: Vec<String> = rows.iter().map(|row| self.shown_keys(target, *row)).collect();
+        let what = "several rows of the source match one row of the table";
+        Error::new(ErrorKind::ConstraintViolation, what)
+            .with("path", path)
+            .with("row", i64::try_from(position).unwrap_or(i64::MAX))
+            .with("keys", keys.join("; "))
+            .hint(
+                "keep one row of each key in the source, as df.drop_duplicates(subset=[...], keep=\"last\") does, or \
+                 make the condition distinguish its rows",
+            )
+    }
+
+    /// The values by which a row of the table is found, or the row if there are none.
+    fn shown_keys(&self, target: &ArrayRef, row: u32) -> String {
+        let rows = taken(target, std::iter::once(row)).and_then(|row| side(TARGET, row));
+        let keys = self.merge.on.keys.iter().filter_map(|key| {
+            let values = key.target.evaluate(rows.as_ref().ok()?).ok()?;
+            let name = match key.target.widened_column() {
+                Some([_, column @ ..]) => column.join("."),
+                _ => "the key".to_owned(),
+            };
+            Some(format!("{name} = {}", shown_value(&values, 0)))
+        });
+        let keys: Vec<String> = keys.collect();
+        match keys.is_empty() {
+            true => shown_value(target, row as usize),
+            false => keys.join(", "),
         }
     }
 
@@ -350,15 +392,6 @@ impl FirstPairs {
             _ => self.pairs.push(pair),
         }
     }
-}
-
-/// The error for a row of the table, at this place, that matches several rows of the source.
-pub(super) fn several_matches((path, position): (&str, u64)) -> Error {
-    let what = "several rows of the source match one row of the table";
-    Error::new(ErrorKind::ConstraintViolation, what)
-        .with("path", path)
-        .with("row", i64::try_from(position).unwrap_or(i64::MAX))
-        .hint("remove duplicates from the source, or make the condition distinguish its rows")
 }
 
 /// Finds the first clause whose condition is true for each row. As in Spark, every condition is evaluated for every row, so

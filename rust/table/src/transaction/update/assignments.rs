@@ -7,10 +7,11 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use deltaic_log::Snapshot;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundValue, ValueExpr};
+use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use crate::write::generated_names;
+use crate::write::{default_of, generated_names};
 
 /// A new value for a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,18 +37,21 @@ pub(in crate::transaction) struct Assignments {
     columns: usize,
 }
 
-/// Binds the new values of columns: for each column of the table, its value if it is set.
+/// Binds the new values of columns: for each column of the table, its value if it is set. `DEFAULT` is the default of its
+/// column.
 ///
 /// # Errors
 ///
 /// `ValueError` for an unknown column; `SchemaMismatch` for an identity column or a value of another type; those of `bind`
 /// and `assign`.
 pub(in crate::transaction) fn bound_to_columns(
-    table: &StructType,
+    snapshot: &Snapshot,
     assignments: &[Assignment],
     bind: impl Fn(&ValueExpr) -> Result<BoundValue>,
     assign: impl Fn(BoundValue, &StructField) -> Result<BoundValue>,
 ) -> Result<Vec<Option<BoundValue>>> {
+    let table: &StructType = snapshot.schema();
+    let has_defaults = supports_for_writers(snapshot.protocol(), "allowColumnDefaults");
     let mut values: Vec<Option<BoundValue>> = vec![None; table.fields.len()];
     for Assignment { column, value } in assignments {
         let index = table.fields.iter().position(|field| field.name == *column);
@@ -63,10 +67,29 @@ pub(in crate::transaction) fn bound_to_columns(
         let located = |error: Error| error.with("column_to_set", column.as_str());
         let field = index.and_then(|index| table.fields.get(index));
         let field = field.ok_or_else(|| unknown(table, column))?;
-        let bound = bind(value).map_err(located)?;
-        *slot = Some(assign(bound, field)?);
+        // As in Spark, a column of this name is one, if the table has it.
+        *slot = Some(
+            match value.is_default() && table.field_ignoring_case("default").is_none() {
+                true => default_or_null(field, has_defaults).map_err(located)?,
+                false => assign(bind(value).map_err(located)?, field)?,
+            },
+        );
     }
     Ok(values)
+}
+
+/// The default of a column, NULL without one.
+///
+/// Protocol: *Default Columns*.
+fn default_or_null(column: &StructField, has_defaults: bool) -> Result<BoundValue> {
+    let default = if has_defaults { default_of(column)? } else { None };
+    match default {
+        Some(default) => Ok(default),
+        None => {
+            let null = ValueExpr::parse("NULL")?.bind(&StructType::default())?;
+            null.assigned_to(&column.name, &column.data_type)
+        }
+    }
 }
 
 /// Verifies that no identity column is set: its values are generated.

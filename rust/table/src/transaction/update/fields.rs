@@ -88,7 +88,7 @@ pub(in crate::transaction) fn path_in(
 
 /// The SQL of a struct in which some fields are set.
 fn with_fields(field: &StructField, path: &[String], set: &[(Vec<String>, &ValueExpr)]) -> Result<String> {
-    let name = ColumnName::from_parts(path.to_vec()).to_string();
+    let name = ColumnName::from_parts(path.to_vec()).in_expression();
     let twice = || {
         let what = format!("the column {name:?} is set twice");
         Error::new(ErrorKind::InvalidArgument, what).with("field", name.as_str())
@@ -149,7 +149,7 @@ mod tests {
             (vec!["t.s"], vec![("s", "id + 1")]),
             (
                 vec!["s.a"],
-                vec![("s", "named_struct('a', (id + 1), 'In', t.s.In)")],
+                vec![("s", "named_struct('a', (id + 1), 'In', t.s.`In`)")],
             ),
             (
                 vec!["t.s.in.`x.y`", "S.A"],

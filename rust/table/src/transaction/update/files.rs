@@ -57,7 +57,7 @@ impl Update {
         let scan = Scan::try_new(snapshot.clone(), options.clone())?;
         let assignments = to_columns(snapshot.schema(), assignments, None)?;
         let values = bound_to_columns(
-            snapshot.schema(),
+            snapshot,
             &assignments,
             |value| value.bind(snapshot.schema()),
             |value, field| value.assigned_to(&field.name, &field.data_type),

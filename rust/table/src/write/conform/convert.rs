@@ -10,9 +10,11 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
+use deltaic_protocol::expr::assigned_values;
 use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType, StructField};
 use deltaic_protocol::{Error, Result};
 
+use super::fits::{loses_nothing, number};
 use super::variant::convert_variant;
 use super::{failed, mismatch};
 use crate::write::constrain::not_null::{counting_within, ensure_present, is_null};
@@ -26,7 +28,7 @@ pub(in crate::write) fn convert_field(
     let converted = convert(array, &column.data_type, path, None)?;
     if !column.nullable && converted.logical_null_count() > 0 {
         return Err(is_null(
-            format!("the column {path} must not be NULL, but is in some rows"),
+            format!("the column {path} must not be NULL, but is in a row"),
             path,
         ));
     }
@@ -165,8 +167,33 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
             checked_cast(array, &target, path)
         }
         (from, _) if *from == target => Ok(Arc::clone(array)),
+        (from, DataType::Primitive(to)) if !loses_nothing(from, *to) => {
+            convert_numbers(array, *to, path, counting)
+        }
         _ => checked_cast(array, &target, path),
     }
+}
+
+/// Converts numbers, each of which the type must hold. Values that `counting` masks out become NULL.
+fn convert_numbers(
+    array: &ArrayRef,
+    to: PrimitiveType,
+    path: &str,
+    counting: Option<&NullBuffer>,
+) -> Result<ArrayRef> {
+    let internal = |what: String| Error::internal(what).with("field", path);
+    let unfit = || internal(format!("{} is not converted to {to}", array.data_type()));
+    let from = number(array.data_type()).ok_or_else(unfit)?;
+    let nulls = NullBuffer::union(counting, array.nulls());
+    let visible = array.to_data().into_builder().nulls(nulls).build();
+    let visible = arrow_array::make_array(visible.map_err(|error| internal(error.to_string()))?);
+    let numbers = checked_cast(&visible, &from.to_arrow()?, path)?;
+    assigned_values(&numbers, from, to)?.map_err(|refused| {
+        let error = refused.error(path, &numbers, from, to);
+        error.hint(format!(
+            "round the values, or replace them by values of the type {to}"
+        ))
+    })
 }
 
 fn convert_list<O: OffsetSizeTrait>(

@@ -1,13 +1,15 @@
-//! Determines which types of incoming data convert to the table's types without loss.
+//! Determines which types of incoming data convert to the table's types: those that lose nothing, and numbers, each of which
+//! must be kept.
 
 use arrow_schema::DataType as ArrowType;
 use deltaic_protocol::Result;
+use deltaic_protocol::expr::is_assignable;
 use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
 
 use super::mismatch;
 use super::variant::is_variant;
 
-/// Verifies that a type converts without loss; the error names the column.
+/// Verifies that a type converts; the error names the column.
 pub(in crate::write) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Result<()> {
     let misfit = |hint: &str| {
         Err(mismatch(
@@ -85,6 +87,11 @@ pub(in crate::write) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Res
             _ => misfit("a map's entries are a key and a value"),
         },
         (from, DataType::Primitive(primitive)) if loses_nothing(from, *primitive) => Ok(()),
+        (from, DataType::Primitive(primitive))
+            if number(from).is_some_and(|from| is_assignable(from, *primitive)) =>
+        {
+            Ok(())
+        }
         (ArrowType::Timestamp(_, None), DataType::Primitive(PrimitiveType::Timestamp)) => {
             misfit("timestamps need a time zone: use .dt.tz_localize('UTC'), or a timestamp_ntz column")
         }
@@ -98,7 +105,34 @@ pub(in crate::write) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Res
     }
 }
 
-fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {
+/// The type of a table that has the numbers of an Arrow type.
+pub(super) fn number(arrow: &ArrowType) -> Option<PrimitiveType> {
+    use ArrowType as A;
+    use PrimitiveType as P;
+    Some(match arrow {
+        A::Int8 => P::Byte,
+        A::Int16 | A::UInt8 => P::Short,
+        A::Int32 | A::UInt16 => P::Integer,
+        A::Int64 | A::UInt32 => P::Long,
+        A::UInt64 => P::Decimal {
+            precision: 20,
+            scale: 0,
+        },
+        A::Float16 | A::Float32 => P::Float,
+        A::Float64 => P::Double,
+        A::Decimal32(precision, scale)
+        | A::Decimal64(precision, scale)
+        | A::Decimal128(precision, scale)
+        | A::Decimal256(precision, scale) => {
+            let (precision, scale) = (*precision, u8::try_from(*scale).ok()?);
+            (scale <= precision && precision <= 38).then_some(P::Decimal { precision, scale })?
+        }
+        _ => return None,
+    })
+}
+
+/// Whether every value of a type is one of another.
+pub(super) fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {
     use ArrowType as A;
     use PrimitiveType as P;
     match (from, to) {
@@ -113,14 +147,18 @@ fn loses_nothing(from: &ArrowType, to: PrimitiveType) -> bool {
         | (A::Utf8 | A::LargeUtf8 | A::Utf8View, P::String)
         | (A::Binary | A::LargeBinary | A::BinaryView | A::FixedSizeBinary(_), P::Binary)
         | (A::Date32 | A::Date64, P::Date)
-        | (A::Date32, P::TimestampNtz)
+        | (A::Date32, P::TimestampNtz | P::Timestamp)
         | (A::Timestamp(_, None), P::TimestampNtz)
         | (A::Timestamp(_, Some(_)), P::Timestamp) => true,
-        (A::Int8 | A::Int16 | A::Int32 | A::Int64, P::Decimal { precision, scale }) => {
+        (
+            A::Int8 | A::Int16 | A::Int32 | A::Int64 | A::UInt8 | A::UInt16 | A::UInt32 | A::UInt64,
+            P::Decimal { precision, scale },
+        ) => {
             let digits = match from {
-                A::Int8 => 3,
-                A::Int16 => 5,
-                A::Int32 => 10,
+                A::Int8 | A::UInt8 => 3,
+                A::Int16 | A::UInt16 => 5,
+                A::Int32 | A::UInt32 => 10,
+                A::UInt64 => 20,
                 _ => 19,
             };
             precision.saturating_sub(scale) >= digits

@@ -14,6 +14,7 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundValue, ValueExpr};
 use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::shown_row::shown_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 
@@ -201,7 +202,7 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// `ConstraintViolation` for a NULL in a NOT NULL column.
+    /// `ConstraintViolation` with the `row` for a NULL in a NOT NULL column.
     pub(in crate::write) fn with_computed(
         &self,
         rows: &RecordBatch,
@@ -210,7 +211,7 @@ impl Incoming {
         let mut columns = rows.columns().to_vec();
         for (index, values) in computed {
             if let (Some(column), Some(field)) = (columns.get_mut(index), self.table.fields.get(index)) {
-                *column = convert_field(&values, field, &field.name)?;
+                *column = converted_rows(&values, field, rows)?;
             }
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
@@ -226,7 +227,8 @@ impl Incoming {
 
     /// Converts a batch to the columns of data files, in the table's types; a column that the data do not have is NULL.
     ///
-    /// A NULL in a NOT NULL column is a `ConstraintViolation`.
+    /// A NULL in a NOT NULL column is a `ConstraintViolation`, a number that the type of its column cannot hold a
+    /// `SchemaMismatch`; both have the `row`.
     pub fn conform(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self
             .table
@@ -234,7 +236,7 @@ impl Incoming {
             .iter()
             .zip(&self.sources)
             .map(|(column, source)| match source {
-                Source::Column(index) => convert_field(batch.column(*index), column, &column.name),
+                Source::Column(index) => converted_rows(batch.column(*index), column, batch),
                 Source::Default(value) => convert_field(&value.evaluate(batch)?, column, &column.name),
                 Source::Identity => Ok(Arc::new(Int64Array::from(vec![0; batch.num_rows()])) as ArrayRef),
                 Source::Null | Source::Generated => {
@@ -248,8 +250,31 @@ impl Incoming {
     }
 }
 
-/// Returns the default of a column, with the column's type.
-fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
+/// Converts the values of a column of some rows; the error shows the first row whose value is refused.
+fn converted_rows(values: &ArrayRef, column: &StructField, rows: &RecordBatch) -> Result<ArrayRef> {
+    let convert = |values: &ArrayRef| convert_field(values, column, &column.name);
+    convert(values).map_err(|error| {
+        // The shortest prefix that is refused ends with the row.
+        let (mut accepted, mut refused) = (0, values.len());
+        if refused == 0 || convert(&values.slice(0, 0)).is_err() {
+            return error;
+        }
+        while refused - accepted > 1 {
+            let middle = accepted.midpoint(refused);
+            match convert(&values.slice(0, middle)) {
+                Ok(_) => accepted = middle,
+                Err(_) => refused = middle,
+            }
+        }
+        match shown_row(rows, accepted) {
+            Some(row) => error.with("row", row),
+            None => error,
+        }
+    })
+}
+
+/// Returns the default of a column, with the column's type; `None` if it has none.
+pub(crate) fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
     let Some(text) = column.current_default() else {
         return Ok(None);
     };

@@ -44,10 +44,7 @@ pub(in crate::write) fn ensure_present(
     };
     let counts = |row: usize| counting.is_none_or(|counting| counting.is_valid(row));
     if (0..part.len()).any(|row| nulls.is_null(row) && counts(row)) {
-        return Err(is_null(
-            format!("{path} must not be NULL, but is in some rows"),
-            path,
-        ));
+        return Err(is_null(format!("{path} must not be NULL, but is in a row"), path));
     }
     // A NULL slot may contain invalid UTF-8, so it becomes an empty string.
     if let Some(text) = part.as_string_opt::<i32>() {

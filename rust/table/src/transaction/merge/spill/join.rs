@@ -10,7 +10,7 @@ use deltaic_protocol::{Error, Result};
 
 use super::super::bound_merge::BoundMerge;
 use super::super::inserts::{ROWS, inserted_columns, made_rows};
-use super::super::matching::{Matching, several_matches, unchanged_rows};
+use super::super::matching::{Matching, unchanged_rows};
 use super::super::shares::{Shares, bytes_in_index};
 use super::super::sides::target_rows;
 use super::super::source::SourceRows;
@@ -180,13 +180,13 @@ impl<'a> Join<'a> {
             let position = positions.get(row as usize).copied().unwrap_or_default();
             (self.decisions.buckets().path_of(file), position)
         };
-        let pairs = matching.one_of_each(pairs, place_of)?;
+        let pairs = matching.one_of_each(pairs, &target, place_of)?;
         let mut new = Vec::with_capacity(pairs.len());
         for pair in pairs {
             match earlier.replace(pair.0) {
                 false => new.push(pair),
                 true if self.merge.allows_several_matches() => {}
-                true => return Err(several_matches(place_of(pair.0))),
+                true => return Err(matching.several_matches(&target, &[pair.0], place_of(pair.0))),
             }
         }
         let matched = &self.merge.matched;
