@@ -16,7 +16,7 @@ use deltaic_storage::clock::now_ms;
 use deltaic_storage::location::TableLocation;
 
 /// Returns the newest version that was committed at or before a time. Fails with `VersionNotFound` with the
-/// available range if the time is before the oldest version or in the future.
+/// available range if the time is out of range.
 ///
 /// With in-commit timestamps, a binary search reads only some of the commits.
 pub async fn version_at(
@@ -28,6 +28,19 @@ pub async fn version_at(
         .await?
         .at(location, timestamp_ms)
         .await
+}
+
+/// The same; a time between the newest commit and now is that of the newest version.
+pub async fn version_at_or_newest(
+    location: &Arc<TableLocation>,
+    timestamp_ms: i64,
+    options: LoadOptions,
+) -> Result<Version> {
+    let commits = Commits::of(location, options).await?;
+    if timestamp_ms > commits.last.1 && timestamp_ms <= now_ms() {
+        return Ok(commits.last.0);
+    }
+    commits.at(location, timestamp_ms).await
 }
 
 /// Returns the oldest version in the log that was committed at or after a time. Fails with `VersionNotFound` with
@@ -134,9 +147,6 @@ impl Commits {
     /// Returns the newest commit that is not later than the time.
     async fn at(&self, location: &Arc<TableLocation>, timestamp_ms: i64) -> Result<Version> {
         let absent = || out_of_range(location, timestamp_ms, self.first, self.last);
-        if timestamp_ms > self.last.1 && timestamp_ms <= now_ms() {
-            return Ok(self.last.0);
-        }
         if timestamp_ms < self.first.1 || timestamp_ms > self.last.1 {
             return Err(absent());
         }

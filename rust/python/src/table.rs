@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use deltaic_log::history::history;
 use deltaic_log::snapshot::LoadOptions;
-use deltaic_log::time_travel::{version_at, version_since};
+use deltaic_log::time_travel::{version_at_or_newest, version_since};
 use deltaic_log::transaction::{IfExists, NewTable, create};
 use deltaic_protocol::change::{changes_from_json, columns_from_json};
 use deltaic_protocol::schema::{ColumnName, StructType, schema_from_arrow};
@@ -222,7 +222,7 @@ impl Table {
         let snapshot = wait(py, async move {
             let version = match timestamp_ms {
                 None => version,
-                Some(time) => Some(version_at(&location, time, options).await?),
+                Some(time) => Some(version_at_or_newest(&location, time, options).await?),
             };
             deltaic_log::Snapshot::load(location, version, options).await
         })?;
