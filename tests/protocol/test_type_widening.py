@@ -453,3 +453,33 @@ def test_the_feature_is_not_dropped_while_files_may_have_an_older_type(tmp_path:
     assert table.snapshot().version == version
     assert "typeWidening" in table.snapshot().protocol.writer_features
     assert table.snapshot().scan().to_arrow()["c"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize(("old", "new"), PAIRS, ids=lambda era: era.name)
+def test_a_partition_column_becomes_wider(tmp_path: Path, old: Era, new: Era) -> None:
+    """As in delta-spark; the text of the values in the log remains.
+
+    protocol: beyond:type-widening.3
+    """
+    settings = {"delta.enableTypeWidening": "true"}
+    narrow = pa.schema([("id", pa.int64()), ("p", old.kind)])
+    table = deltaic.Table.create(tmp_path / "t", narrow, partition_by=["p"], properties=settings)
+    values = (0.5, -1.5, 0.25) if old is FLOAT else old.values
+    rows = [{"id": at, "p": value} for at, value in enumerate([*values, None])]
+    table.append(pa.Table.from_pylist(rows, narrow))
+    table.checkpoint()
+    table.alter(ChangeType("p", new.kind))
+    wide = pa.array([row["p"] for row in rows], old.kind).cast(new.kind)
+    found = table.to_arrow().sort_by("id")
+    assert found["p"].combine_chunks() == wide
+    for at, value in enumerate(wide.to_pylist()):
+        if value is not None:
+            assert table.snapshot().scan(predicate=deltaic.col("p") == value).to_arrow()[
+                "id"
+            ].to_pylist() == [at]
+    more = pa.table({"id": [100], "p": pa.array([new.values[-1]], new.kind)})
+    table.append(more)
+    table.update({"id": "id + 1"}, "id = 100 OR p IS NULL")
+    ids = table.to_arrow()["id"].to_pylist()
+    assert sorted(ids) == [*range(len(values)), len(values) + 1, 101]
+    assert table.check(deep=True).is_healthy

@@ -109,6 +109,19 @@ fn ensure_unasked(table: &TableConfiguration, before: &StructType, after: &Struc
                     .is_some_and(|below| below.is_empty() || below.starts_with('.'))
             });
             if let Some(column) = column {
+                if table
+                    .metadata()
+                    .partition_columns
+                    .iter()
+                    .any(|name| name == column)
+                {
+                    let what = format!(
+                        "the type of the partition column {column} changes only when it is asked for"
+                    );
+                    return Err(Error::new(ErrorKind::SchemaMismatch, what)
+                        .with("field", column)
+                        .hint("change the column's type by name first"));
+                }
                 ensure_free(table, before, &[column.to_owned()], Change::Type)?;
             }
         }

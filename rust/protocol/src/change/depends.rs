@@ -65,12 +65,9 @@ fn user_of(
             .partition_columns
             .iter()
             .any(|name| path.contains(name));
-    if is_partition && change != Change::Name {
+    if is_partition && change == Change::Drop {
         let user = "the table is partitioned by it".to_owned();
-        return Ok(Some((
-            user,
-            "rewrite the table with other partition columns or types",
-        )));
+        return Ok(Some((user, "rewrite the table with other partition columns")));
     }
     if change == Change::Drop
         && let Some(domain) = table.domain(clustering::DOMAIN)

@@ -1,5 +1,7 @@
 //! Replaces calls for the current time by one instant, so that a statement has one time.
 
+use std::borrow::Cow;
+
 use super::function::Function;
 use super::moments::{format_days, format_micros};
 use super::predicate::{Expr, ExprKind};
@@ -11,7 +13,8 @@ const DAY: i64 = 86_400_000_000;
 
 impl Predicate {
     /// The expression with this instant, in microseconds since the epoch, in place of each call of `current_timestamp`,
-    /// `now` and `current_date`. An expression in which calls remain cannot be bound.
+    /// `now` and `current_date`. An expression in which calls remain cannot be bound. Names without parentheses become this
+    /// instant when they are bound, if no column has them.
     ///
     /// ```
     /// use deltaic_protocol::expr::parse_predicate;
@@ -24,12 +27,35 @@ impl Predicate {
     ///
     /// None that parsing did not return.
     pub fn at(self, micros: i64) -> Result<Self> {
-        self.with_time(micros, &|kind| match kind {
+        let timed = self.with_time(micros, &|kind| match kind {
             ExprKind::Call(function @ (Function::CurrentDate | Function::CurrentTimestamp), _) => {
                 Some(*function)
             }
             _ => None,
+        })?;
+        Ok(Self {
+            now: Some(micros),
+            ..timed
         })
+    }
+
+    /// The expression with the current time, if it is known, in place of `CURRENT_TIMESTAMP` and `CURRENT_DATE` without
+    /// parentheses, as in Spark if no column has the name.
+    pub(super) fn timed(&self, is_column: impl Fn(&str) -> bool) -> Result<Cow<'_, Self>> {
+        let of_name = |kind: &ExprKind| match kind {
+            ExprKind::Column(path) => match path.as_slice() {
+                [name] if !is_column(name) => time_of_name(name),
+                _ => None,
+            },
+            _ => None,
+        };
+        match self.now {
+            Some(micros) if self.root.columns().iter().any(|path| is_time(path)) => {
+                let timed = self.clone().with_time(micros, &of_name)?;
+                Ok(Cow::Owned(timed))
+            }
+            _ => Ok(Cow::Borrowed(self)),
+        }
     }
 
     fn with_time(self, micros: i64, call: &dyn Fn(&ExprKind) -> Option<Function>) -> Result<Self> {
@@ -61,23 +87,30 @@ impl ValueExpr {
         self.0.at(micros).map(Self)
     }
 
-    /// The same for an expression that has no columns, in which `CURRENT_TIMESTAMP` and `CURRENT_DATE` are also calls
-    /// without parentheses.
+    /// The same expression with the current time of another one.
     ///
     /// # Errors
     ///
     /// None that parsing did not return.
-    pub fn without_columns_at(self, micros: i64) -> Result<Self> {
-        let of_name = |kind: &ExprKind| match kind {
-            ExprKind::Column(path) => match path.as_slice() {
-                [name] if name.eq_ignore_ascii_case("current_date") => Some(Function::CurrentDate),
-                [name] if name.eq_ignore_ascii_case("current_timestamp") => Some(Function::CurrentTimestamp),
-                _ => None,
-            },
-            _ => None,
-        };
-        self.0.with_time(micros, &of_name)?.at(micros).map(Self)
+    pub fn at_time_of(self, other: &Self) -> Result<Self> {
+        match other.0.now {
+            Some(micros) => self.at(micros),
+            None => Ok(self),
+        }
     }
+}
+
+/// The function that a name without parentheses calls, if no column has it.
+fn time_of_name(name: &str) -> Option<Function> {
+    match name.to_ascii_lowercase().as_str() {
+        "current_date" => Some(Function::CurrentDate),
+        "current_timestamp" => Some(Function::CurrentTimestamp),
+        _ => None,
+    }
+}
+
+fn is_time(path: &[String]) -> bool {
+    matches!(path, [name] if time_of_name(name).is_some())
 }
 
 fn find(expr: &Expr, call: &dyn Fn(&ExprKind) -> Option<Function>, found: &mut Vec<(Span, Function)>) {
@@ -94,6 +127,7 @@ fn find(expr: &Expr, call: &dyn Fn(&ExprKind) -> Option<Function>, found: &mut V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::{PrimitiveType, StructField, StructType};
 
     #[test]
     fn every_call_has_the_same_time() -> Result<()> {
@@ -104,10 +138,21 @@ mod tests {
             "CASE WHEN TIMESTAMP '1970-01-01T00:00:00.000001Z' > a THEN DATE '1970-01-01' \
              ELSE date_add(DATE '1970-01-01', 1) END"
         );
-        let column = ValueExpr::parse("current_timestamp")?;
-        assert_eq!(column.clone().at(1)?, column);
-        let default = column.without_columns_at(0)?;
-        assert_eq!(default.text(), "TIMESTAMP '1970-01-01T00:00:00Z'");
+        let nothing = StructType::default();
+        let name = ValueExpr::parse("Current_Timestamp")?;
+        assert!(name.bind(&nothing).is_err());
+        assert_eq!(
+            name.at(0)?.bind(&nothing)?.text(),
+            "TIMESTAMP '1970-01-01T00:00:00Z'"
+        );
+        let day = StructField::new("CURRENT_DATE", PrimitiveType::Date.into(), true);
+        let column = StructType { fields: vec![day] };
+        assert!(
+            ValueExpr::parse("current_date")?
+                .at(0)?
+                .bind(&column)?
+                .is_column()
+        );
         Ok(())
     }
 }

@@ -21,6 +21,8 @@ pub struct Predicate {
     /// The text, for errors that point into it.
     pub(super) text: Arc<str>,
     pub(super) root: Expr,
+    /// The current time in microseconds since the epoch, if it is known.
+    pub(super) now: Option<i64>,
 }
 
 impl Predicate {

@@ -2,6 +2,7 @@
 
 use super::{Binder, BoundPredicate, Column, Value};
 use crate::Result;
+use crate::expr::Predicate;
 use crate::expr::coercion::wider;
 use crate::expr::compute::{Computed, Node, compute, later, negated, operand_name, plan, type_of_negated};
 use crate::expr::convert::castable;
@@ -20,16 +21,18 @@ impl ValueExpr {
     /// `InvalidPredicate` for an unknown column or for operands that cannot be combined; `UnsupportedExpression`; both with
     /// the position.
     pub fn bind(&self, schema: &StructType) -> Result<BoundValue> {
-        self.bind_by(&Binder::new(schema, Source(&self.0.text)))
+        let timed = self.0.timed(|name| schema.field_ignoring_case(name).is_some())?;
+        value_of(&timed, &Binder::new(schema, Source(&timed.text)))
     }
+}
 
-    pub(super) fn bind_by(&self, binder: &Binder<'_>) -> Result<BoundValue> {
-        let value = binder.value(&self.0.root)?;
-        Ok(BoundValue {
-            text: self.0.text.clone(),
-            computed: binder.typed(self.0.root.at, value)?,
-        })
-    }
+/// Binds a value.
+pub(super) fn value_of(expression: &Predicate, binder: &Binder<'_>) -> Result<BoundValue> {
+    let value = binder.value(&expression.root)?;
+    Ok(BoundValue {
+        text: expression.text.clone(),
+        computed: binder.typed(expression.root.at, value)?,
+    })
 }
 
 /// The constant of a computed part, or NULL of its type: both have the type that the part has in a computation.

@@ -26,23 +26,24 @@ impl Predicate {
     /// ```
     pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
         let nothing = StructType::default();
-        let binder = Binder::new(&nothing, Source(&self.text));
-        if let Some(column) = self.columns().first() {
+        let timed = self.timed(|_| false)?;
+        let binder = Binder::new(&nothing, Source(&timed.text));
+        if let Some(column) = timed.columns().first() {
             let message = format!(
                 "the column {} is used where a constant is expected",
                 column.join(".")
             );
             return binder.source.invalid(
-                self.root.at,
+                timed.root.at,
                 message,
                 "write a value without columns, for example 'new' or 0",
             );
         }
-        let known = binder.known(&self.root)?;
+        let known = binder.known(&timed.root)?;
         known
             .cast(to)
             .map(|known| known.value)
-            .map_err(binder.failed(self.root.at))
+            .map_err(binder.failed(timed.root.at))
     }
 }
 

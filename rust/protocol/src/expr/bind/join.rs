@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Binder;
+use super::computed::value_of;
 use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::sides::{Side, Sides};
 use crate::expr::span::Source;
@@ -38,7 +39,8 @@ impl Sides {
     ///
     /// As [`Predicate::bind`]; `InvalidPredicate` for a column that both sides have.
     pub fn condition(&self, predicate: &Predicate) -> Result<BoundPredicate> {
-        self.binder(&predicate.text).condition(&predicate.root)
+        let timed = predicate.timed(|name| self.has(name))?;
+        self.binder(&timed.text).condition(&timed.root)
     }
 
     /// Binds a value to both sides.
@@ -47,7 +49,8 @@ impl Sides {
     ///
     /// As [`ValueExpr::bind`]; `InvalidPredicate` for a column that both sides have.
     pub fn value(&self, value: &ValueExpr) -> Result<BoundValue> {
-        value.bind_by(&self.binder(value.text()))
+        let timed = value.0.timed(|name| self.has(name))?;
+        value_of(&timed, &self.binder(&timed.text))
     }
 
     /// Divides the condition of a join.
@@ -68,6 +71,7 @@ impl Sides {
     /// ```
     pub fn join(&self, on: &Predicate) -> Result<JoinCondition> {
         self.condition(on)?;
+        let on = on.timed(|name| self.has(name))?;
         let (mut keys, mut rest, mut of_target) = (Vec::new(), Vec::new(), Vec::new());
         for part in conjuncts(&on.root) {
             if let Some(key) = self.key(&on.text, part)? {

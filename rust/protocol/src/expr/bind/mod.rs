@@ -35,7 +35,8 @@ impl Predicate {
     /// compared, and literals that Spark would not evaluate. All have the position as `line` and
     /// `column`.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
-        Binder::new(schema, Source(&self.text)).condition(&self.root)
+        let timed = self.timed(|name| schema.field_ignoring_case(name).is_some())?;
+        Binder::new(schema, Source(&timed.text)).condition(&timed.root)
     }
 }
 

@@ -53,6 +53,7 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
     Ok(Predicate {
         text: text.into(),
         root,
+        now: None,
     })
 }
 

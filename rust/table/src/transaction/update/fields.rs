@@ -48,10 +48,11 @@ pub(in crate::transaction) fn to_columns(
             .chain([column.clone()])
             .collect();
         let text = with_fields(field, &path, &set)?;
-        whole.push(Assignment {
-            column,
-            value: ValueExpr::parse(&text)?,
-        });
+        let made = ValueExpr::parse(&text)?;
+        let value = set
+            .iter()
+            .try_fold(made, |made, (_, value)| made.at_time_of(value))?;
+        whole.push(Assignment { column, value });
     }
     Ok(whole)
 }
