@@ -123,6 +123,7 @@ def name_methods(part: type, public: str) -> None:
     """
     for name, value in vars(part).items():
         function = getattr(value, "__func__", value)
-        while isinstance(function, FunctionType):
+        # A class may have functions of other modules as attributes, which keep their names.
+        while isinstance(function, FunctionType) and function.__module__ == part.__module__:
             function.__qualname__ = f"{public}.{name}"
             function = getattr(function, "__wrapped__", None)

@@ -26,7 +26,9 @@ class Handle:
     __slots__ = ("_newest", "_rust")
 
     def __init_subclass__(cls) -> None:
-        name_methods(cls, "Table")
+        super().__init_subclass__()
+        if cls.__module__.startswith("deltaic."):
+            name_methods(cls, "Table")
 
     @elsewhere(
         version="deltaic.Table(uri).snapshot(version=…)",

@@ -42,6 +42,10 @@ KEPT: list[tuple[str, pa.DataType, Any, Any]] = [
     ("decimal(10,2)", pa.float64(), 0.1, Decimal("0.10")),
     ("decimal(10,2)", pa.decimal128(20, 4), Decimal("1.2500"), Decimal("1.25")),
     ("double", pa.decimal128(20, 4), Decimal("0.1000"), 0.1),
+    # Greater than 2^53, a double is an integer, and not its shortest text.
+    ("decimal(20,0)", pa.float64(), 2.0**60, Decimal(2**60)),
+    ("double", pa.decimal128(20, 0), Decimal(2**60), 2.0**60),
+    ("double", pa.uint64(), 2**63, 2.0**63),
     ("int", pa.decimal128(20, 4), Decimal("2.0000"), 2),
     ("timestamp", pa.date32(), date(2026, 11, 1), MIDNIGHT.replace(tzinfo=timezone.utc)),
     ("timestamp_ntz", pa.date32(), date(2026, 11, 1), MIDNIGHT),
@@ -59,6 +63,7 @@ REFUSED: list[tuple[str, pa.DataType, Any, str]] = [
     ("decimal(10,2)", pa.decimal128(20, 4), Decimal("1.2550"), "decimal(20,4) 1.2550"),
     ("double", pa.decimal128(20, 4), Decimal("1234567890123456.7891"), "decimal(20,4) 1234567890123456.7891"),
     ("int", pa.decimal128(20, 4), Decimal("2.5000"), "decimal(20,4) 2.5000"),
+    ("double", pa.decimal128(20, 0), Decimal(2**60 + 1), "decimal(20,0) 1152921504606846977"),
 ]
 UNSIGNED: list[tuple[str, pa.DataType, int]] = [
     ("tinyint", pa.uint8(), 127),
@@ -163,6 +168,10 @@ def test_parts_of_columns_follow_the_rule(root: Path, verb: str) -> None:
         ("double", "0.1", 0.1),
         ("float", "0.1", pytest.approx(0.1)),
         ("decimal(10,2)", "1.5D", Decimal("1.50")),
+        # No text is a floating-point number exactly: constants are the nearest one.
+        ("float", "3.14159265358979", pytest.approx(3.1415927)),
+        ("float", "0.1D", pytest.approx(0.1)),
+        ("double", "0.12345678901234567890", pytest.approx(0.12345678901234568)),
     ],
 )
 def test_an_update_follows_the_rule(root: Path, kind: str, value: str, expected: Any) -> None:
@@ -245,3 +254,34 @@ def test_a_field_that_must_be_there_is_missed(root: Path, verb: str) -> None:
     with pytest.raises(deltaic.SchemaMismatch):
         VERBS[verb](table, new(pa.array([None, [{"b": "x", "c": 1}]], unknown)))
     assert table.snapshot().version == 0
+
+
+def test_the_hint_for_a_field_is_about_the_field(root: Path) -> None:
+    table = deltaic.Table.create(
+        root, [deltaic.Column("k", "bigint"), deltaic.Column("s", "struct<a: int, b: int>")]
+    )
+    table.append(pa.table({"k": [1]}))
+    with pytest.raises(deltaic.SchemaMismatch, match=r"s\.a is int, which cannot hold the double") as caught:
+        table.update({"s.a": "k / 3"})
+    assert caught.value.hint == "cast the field in the new value: CAST(... AS int)"
+    assert caught.value.context["row"] == "k = 1, s = NULL"
+    table.update({"s.a": "CAST(k / 3 AS int)"})
+
+
+def test_the_row_of_a_merge_has_only_what_was_read(root: Path) -> None:
+    table = made(root, "int")
+    table.append(pa.table({"k": [2], "v": pa.array([1], pa.int32())}))
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        merged(table, pa.table({"k": [2], "v": [2**40]}))
+    assert str(caught.value.context["row"]).endswith(f"source = {{k: 2, v: {2**40}}}")
+    assert "NULL" not in str(caught.value.context["row"])
+
+
+@pytest.mark.parametrize(("kind", "most"), [("decimal(10,2)", 20_000), ("int", 200_000)])
+def test_many_values_are_converted_at_once(root: Path, kind: str, most: int) -> None:
+    """The row that is refused is found by halves."""
+    table = made(root, kind)
+    values = [*range(most), 0.125]
+    with pytest.raises(deltaic.SchemaMismatch) as caught:
+        table.append(pa.table({"k": range(most + 1), "v": pa.array(values, pa.float64())}))
+    assert caught.value.context["row"] == f"k = {most}, v = 0.125"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +201,30 @@ def test_the_time_of_the_write_is_a_default(root: Path, text: str) -> None:
     assert before <= row["at"] <= dt.datetime.now(dt.timezone.utc)
     assert before.date() <= row["day"] <= dt.datetime.now(dt.timezone.utc).date()
     assert fields(table)["at"]["metadata"]["CURRENT_DEFAULT"] == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"), [("int", "1.5"), ("tinyint", "300"), ("int", "'5'"), ("date", "'2026-11-01'")]
+)
+def test_a_default_that_its_column_cannot_hold_is_refused(root: Path, kind: str, default: str) -> None:
+    """Every append without the column would fail."""
+    with pytest.raises((deltaic.SchemaMismatch, deltaic.InvalidPredicate)) as caught:
+        deltaic.Table.create(root, [Column("id", "int"), Column("c", kind, default=default)])
+    assert caught.value.context["field"] == "c"
+    table = deltaic.Table.create(root, [Column("id", "int"), Column("c", kind)])
+    with pytest.raises((deltaic.SchemaMismatch, deltaic.InvalidPredicate)):
+        table.alter(SetDefault("c", default))
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "value"),
+    [
+        ("float", "3.14159265358979", pytest.approx(3.1415927)),
+        ("double", "0.12345678901234567890", pytest.approx(0.12345678901234568)),
+        ("decimal(10,2)", "1.005", Decimal("1.01")),
+    ],
+)
+def test_a_default_is_rounded_as_in_spark(root: Path, kind: str, default: str, value: Any) -> None:
+    table = deltaic.Table.create(root, [Column("id", "int"), Column("c", kind, default=default)])
+    table.append(pa.table({"id": pa.array([1], pa.int32())}))
+    assert table.to_arrow()["c"].to_pylist() == [value]

@@ -134,3 +134,16 @@ def test_calls_that_fit_no_method(table: deltaic.Table, call: Any, message: str)
     with pytest.raises(TypeError, match=message):
         call(table)
     assert table.version == 0
+
+
+def shown(table: deltaic.Table) -> str:
+    return table.uri
+
+
+def test_a_class_of_the_user_keeps_its_names(table: deltaic.Table) -> None:
+    class Own(deltaic.Table):
+        show = shown
+
+    assert Own(table.uri).show() == table.uri
+    assert shown.__qualname__ == "shown"
+    assert deltaic.Table.append.__qualname__ == "Table.append"

@@ -318,3 +318,41 @@ def test_default_is_the_default_of_a_column(root: Path) -> None:
         {"id": 2, "status": "open", "note": "y"},
         {"id": 3, "status": "open", "note": None},
     ]
+
+
+def test_a_column_may_be_called_default(root: Path) -> None:
+    columns = [deltaic.Column("id", "int"), deltaic.Column("v", "int", default="7")]
+    table = deltaic.Table.create(root, columns)
+    table.append(pa.table({"id": pa.array([1], pa.int32())}))
+    source = pa.table({"id": pa.array([1], pa.int32()), "default": pa.array([100], pa.int32())})
+    table.merge(source, "target.id = source.id").when_matched_update({"v": "default"}).execute()
+    assert table.to_arrow()["v"].to_pylist() == [100]
+    table.update({"v": "default"})
+    assert table.to_arrow()["v"].to_pylist() == [7]
+
+
+@pytest.mark.parametrize("text", ["current_timestamp", "CURRENT_TIMESTAMP()", "now()"])
+def test_the_current_time_with_or_without_parentheses(root: Path, text: str) -> None:
+    kind = pa.struct([("at", pa.timestamp("us", "UTC")), ("n", pa.int64())])
+    schema = pa.schema(
+        [("id", pa.int64()), ("at", pa.timestamp("us", "UTC")), ("day", pa.date32()), ("s", kind)]
+    )
+    table = deltaic.Table.create(root, schema)
+    table.append(pa.Table.from_pylist([{"id": 1, "s": {"n": 1}}], schema))
+    table.update(
+        {"at": text, "day": "current_date", "s.at": text}, f"at IS NULL AND {text} > TIMESTAMP '2026-01-01'"
+    )
+    [row] = table.to_arrow().to_pylist()
+    assert row["at"] == row["s"]["at"]
+    assert row["at"].date() == row["day"]
+    assert table.snapshot().scan(predicate=f"at <= {text} AND day <= current_date").count() == 1
+    merge = table.merge(pa.table({"id": [1, 2]}), f"target.id = source.id AND target.at < {text}")
+    merge.when_matched_update({"at": text}).when_not_matched_insert({"id": "source.id", "at": text}).execute()
+    assert table.snapshot().scan(predicate="at IS NULL").count() == 0
+
+
+def test_a_column_may_be_called_like_the_current_time(root: Path) -> None:
+    day = pa.array([dt.date(2000, 1, 1)])
+    table = deltaic.write(root, pa.table({"current_date": day, "d": day}))
+    table.update({"d": "current_date + 1"}, "current_date = DATE '2000-01-01'")
+    assert table.to_arrow()["d"].to_pylist() == [dt.date(2000, 1, 2)]

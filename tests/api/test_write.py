@@ -226,3 +226,14 @@ def test_periods_of_pandas_are_no_numbers(root: Path, as_arrow: bool) -> None:
         assert caught.value.hint == 'convert it first: df["month"] = df["month"].dt.to_timestamp()'
     frame["month"] = frame["month"].dt.to_timestamp()
     assert deltaic.write(root.parent / "new", frame).count() == 1
+
+
+def test_periods_are_no_columns_of_a_new_table(root: Path) -> None:
+    frame = pd.DataFrame({"id": [1], "month": pd.period_range("2026-11", periods=1, freq="M")})
+    nested = pa.table({"s": pa.StructArray.from_arrays([pa.array(frame["month"])], ["month"])})
+    for schema in (frame, nested.schema):
+        with pytest.raises(deltaic.SchemaMismatch, match="has periods"):
+            deltaic.Table.create(root, schema)
+    with pytest.raises(deltaic.SchemaMismatch, match="has periods"):
+        deltaic.write(root, nested)
+    assert not root.exists()

@@ -1,6 +1,7 @@
 //! Rows and values as errors show them.
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 
 /// The number of characters of a value that are shown.
@@ -19,13 +20,33 @@ pub fn shown_value(values: &ArrayRef, row: usize) -> String {
     text.chars().take(CHARACTERS).collect()
 }
 
-/// Returns the values of a row in its first columns, as `id = 1, name = x`; `None` if it has no columns.
+/// Returns the values of a row in its first columns, as `id = 1, name = x`; `None` if it has none to show.
+///
+/// Of a struct only fields that are not NULL are shown: a merge reads only some columns of its sides.
 #[must_use]
 pub fn shown_row(rows: &RecordBatch, row: usize) -> Option<String> {
     let schema = rows.schema_ref();
-    let values = schema.fields().iter().zip(rows.columns()).take(COLUMNS);
-    let values: Vec<String> = values
-        .map(|(field, column)| format!("{} = {}", field.name(), shown_value(column, row)))
-        .collect();
-    (!values.is_empty()).then(|| values.join(", "))
+    // Names of operands of expressions begin with NUL.
+    let values = schema.fields().iter().zip(rows.columns());
+    let values = values.filter(|(field, _)| !field.name().starts_with('\0'));
+    let shown = values.filter_map(|(field, column)| {
+        let value = match column.as_struct_opt() {
+            Some(_) if column.is_valid(row) => shown_fields(column, row)?,
+            _ => shown_value(column, row),
+        };
+        Some(format!("{} = {value}", field.name()))
+    });
+    let shown: Vec<String> = shown.take(COLUMNS).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
+}
+
+/// Returns the fields of a struct that are not NULL, as `{id: 1, name: x}`; `None` if there are none.
+#[must_use]
+pub fn shown_fields(values: &ArrayRef, row: usize) -> Option<String> {
+    let rows = values.as_struct_opt().filter(|rows| row < rows.len())?;
+    let parts = rows.fields().iter().zip(rows.columns());
+    let parts = parts.filter(|(_, part)| part.is_valid(row));
+    let parts = parts.map(|(field, part)| format!("{}: {}", field.name(), shown_value(part, row)));
+    let parts: Vec<String> = parts.take(COLUMNS).collect();
+    (!parts.is_empty()).then(|| format!("{{{}}}", parts.join(", ")))
 }

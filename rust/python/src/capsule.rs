@@ -118,28 +118,33 @@ fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
 /// The name under which an Arrow schema has the extension type of a column.
 const EXTENSION: &str = "ARROW:extension:name";
 
-/// Refuses columns that are exported as numbers although they are none.
+/// Refuses columns and fields that are exported as numbers although they are none.
 fn ensure_values(field: &Field) -> Result<(), Error> {
-    let DataType::Struct(columns) = field.data_type() else {
-        return Ok(());
-    };
-    let is_period = |column: &&Arc<Field>| {
-        column
-            .metadata()
-            .get(EXTENSION)
-            .is_some_and(|name| name == "pandas.period")
-    };
-    match columns.iter().find(is_period) {
-        None => Ok(()),
-        Some(column) => {
-            let name = column.name();
-            let what = format!("the column {name} has periods of pandas, for which Delta has no type");
-            Err(Error::new(ErrorKind::SchemaMismatch, what)
-                .with("field", name.as_str())
-                .hint(format!(
-                    "convert it first: df[{name:?}] = df[{name:?}].dt.to_timestamp()"
-                )))
+    match field.data_type() {
+        DataType::Struct(parts) => parts
+            .iter()
+            .try_for_each(|part| ensure_no_period(part, part.name())),
+        _ => Ok(()),
+    }
+}
+
+fn ensure_no_period(field: &Field, column: &str) -> Result<(), Error> {
+    let extension = field.metadata().get(EXTENSION);
+    if extension.is_some_and(|name| name == "pandas.period") {
+        let what = format!("the column {column} has periods of pandas, for which Delta has no type");
+        return Err(Error::new(ErrorKind::SchemaMismatch, what)
+            .with("field", column)
+            .hint(format!(
+                "convert it first: df[{column:?}] = df[{column:?}].dt.to_timestamp()"
+            )));
+    }
+    match field.data_type() {
+        DataType::Struct(parts) => parts.iter().try_for_each(|part| ensure_no_period(part, column)),
+        DataType::List(part) | DataType::LargeList(part) | DataType::FixedSizeList(part, _) => {
+            ensure_no_period(part, column)
         }
+        DataType::Map(entries, _) => ensure_no_period(entries, column),
+        _ => Ok(()),
     }
 }
 
@@ -174,6 +179,7 @@ fn import_field(capsule: &Bound<'_, PyCapsule>) -> CallResult<Field> {
 
 fn import_schema(capsule: &Bound<'_, PyCapsule>) -> CallResult<Schema> {
     let field = import_field(capsule)?;
+    ensure_values(&field)?;
     let DataType::Struct(fields) = field.data_type() else {
         return Err(PyTypeError::new_err(format!(
             "a schema describes columns, such as pyarrow.schema(…) does, but this is a single type, {}",

@@ -138,6 +138,16 @@ impl BoundValue {
         self.converted(column, to, Missing::Null)
     }
 
+    /// Returns the expression of a default with the type of its column: as Spark does, a number is rounded to a decimal or to
+    /// a floating-point number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::assigned_to`].
+    pub fn assigned_as_default(self, column: &str, to: &DataType) -> Result<Self> {
+        self.converted(column, to, Missing::Default)
+    }
+
     fn converted(self, column: &str, to: &DataType, missing: Missing) -> Result<Self> {
         let text = self.text;
         let computed = assigned(self.computed, column, to, (&text, missing))?;
@@ -160,6 +170,25 @@ impl BoundValue {
 enum Missing {
     Refused,
     Null,
+    /// The value is a default.
+    Default,
+}
+
+/// Whether a value is a field of a struct that is assigned field by field.
+fn is_field(value: &Computed) -> bool {
+    matches!(value.node, Node::Field(..))
+}
+
+/// Whether a number is rounded to the nearest one of another type: a constant to a floating-point number, because no text
+/// has one exactly; and a default to a decimal, as Spark does.
+fn is_rounded(value: &Computed, from: PrimitiveType, to: PrimitiveType, missing: Missing) -> bool {
+    use PrimitiveType::{Decimal, Double, Float};
+    let rounds = match to {
+        Float | Double => matches!(from, Decimal { .. } | Float | Double) && value.is_constant(),
+        Decimal { .. } => missing == Missing::Default,
+        _ => false,
+    };
+    rounds && is_assignable(from, to)
 }
 
 fn assigned(
@@ -179,7 +208,9 @@ fn assigned(
     };
     let cast = match (&computed.data_type, to) {
         (DataType::Primitive(PrimitiveType::Void), _) => return Ok(with(Node::Null)),
-        (DataType::Primitive(from), DataType::Primitive(wanted)) if keeps_all(*from, *wanted) => {
+        (DataType::Primitive(from), DataType::Primitive(wanted))
+            if keeps_all(*from, *wanted) || is_rounded(&computed, *from, *wanted, missing) =>
+        {
             return Ok(with(Node::Cast {
                 inner: Box::new(computed),
                 or_null: false,
@@ -187,9 +218,16 @@ fn assigned(
         }
         (DataType::Primitive(from), DataType::Primitive(wanted)) if is_assignable(*from, *wanted) => {
             return Ok(with(Node::Assign {
+                hint: match is_field(&computed) {
+                    true => format!("cast the field in the new value: CAST(... AS {to})"),
+                    false => format!("write CAST({text} AS {to}) to round or cut off values"),
+                },
                 inner: Box::new(computed),
                 column: column.to_owned(),
             }));
+        }
+        (DataType::Primitive(_), DataType::Primitive(_)) if is_field(&computed) => {
+            format!("cast the field in the new value: CAST(... AS {to})")
         }
         (DataType::Primitive(_), DataType::Primitive(_)) => format!("write CAST({text} AS {to})"),
         (DataType::Struct(from), DataType::Struct(fields)) if have_same_names(from, fields, missing) => {

@@ -74,10 +74,16 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
             .with("field", column.to_string())
     };
     // The time of a row is that of its write; whether the expression has a value does not depend on it.
-    let constant = ValueExpr::parse(expression).and_then(|value| value.without_columns_at(0));
+    let constant = ValueExpr::parse(expression).and_then(|value| value.at(0));
     let constant = constant.map_err(of_a_default)?;
     match &field.data_type {
-        DataType::Primitive(primitive) => constant.constant(*primitive).map(|_| ()),
+        DataType::Primitive(primitive) => constant.constant(*primitive).and_then(|_| {
+            // Each write assigns it to the column.
+            let value = constant.bind(&StructType::default())?;
+            value
+                .assigned_as_default(&field.name, &field.data_type)
+                .map(|_| ())
+        }),
         // For nested types, only NULL is known to be a valid value.
         _ => constant.constant(crate::schema::PrimitiveType::Void).map(|_| ()),
     }

@@ -104,7 +104,11 @@ impl TableTransaction {
             unwritten.require(predicate, &*self.configuration().schema()?)?;
         }
         self.options.progress.begin(Stage::Rows, 0);
-        let written = unwritten.write().await?;
+        let written = unwritten.write().await.map_err(|error| match error.kind() {
+            // The types of the rows fit, but not one of their values.
+            ErrorKind::SchemaMismatch => self.located(error),
+            _ => error,
+        })?;
         self.stage_appended(written)
     }
 

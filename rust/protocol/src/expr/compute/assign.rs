@@ -1,19 +1,22 @@
 //! The assignment of values to columns of other types: between numbers, and from dates to timestamps.
 //!
-//! As Spark's ANSI store assignment, except that each value is kept: converted back, it is the same value.
+//! As Spark's ANSI store assignment, except that each value is kept: converted back, it is the same value. So 0.1 fits into
+//! `decimal(10,2)`, and `decimal(10,2)` into `double`, if it has at most 15 digits.
 
+use std::sync::Arc;
+
+use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
 };
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType as ArrowType;
 
 use super::super::coercion::decimal_for;
 use super::super::integers::is_numeric;
-use super::cast::cast_or_null;
-use super::values::Values;
+use super::exact_decimals::{decimal_of_double, decimal_of_float, double_of_decimal, float_of_decimal};
 use crate::schema::PrimitiveType;
 use crate::shown_row::shown_value;
 use crate::{Error, ErrorKind, Result};
@@ -72,6 +75,72 @@ pub fn assigned_values(
     from: PrimitiveType,
     to: PrimitiveType,
 ) -> Result<std::result::Result<ArrayRef, NotKept>> {
+    use PrimitiveType::{Decimal, Double, Float};
+    macro_rules! each {
+        ($from:ty, $to:ty, $convert:expr) => {{
+            let found = each_of::<$from, $to>(values, $convert)?;
+            Ok(match found {
+                Ok(array) => Ok(Arc::new(array.with_data_type(to.to_arrow()?)) as ArrayRef),
+                Err(refused) => Err(refused),
+            })
+        }};
+    }
+    match (from, to) {
+        (Double, Decimal { precision, scale }) => {
+            each!(Float64Type, Decimal128Type, |value| decimal_of_double(
+                value, precision, scale
+            ))
+        }
+        (Float, Decimal { precision, scale }) => {
+            each!(Float32Type, Decimal128Type, |value| decimal_of_float(
+                value, precision, scale
+            ))
+        }
+        (Decimal { precision, scale }, Double) => {
+            each!(Decimal128Type, Float64Type, |value| double_of_decimal((
+                value, precision, scale
+            )))
+        }
+        (Decimal { precision, scale }, Float) => {
+            each!(Decimal128Type, Float32Type, |value| float_of_decimal((
+                value, precision, scale
+            )))
+        }
+        _ => by_arrow(values, from, to),
+    }
+}
+
+/// Converts each value, up to the first for which there is none.
+fn each_of<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
+    values: &ArrayRef,
+    convert: impl Fn(From::Native) -> Option<To::Native>,
+) -> Result<std::result::Result<PrimitiveArray<To>, NotKept>> {
+    let unfit = || {
+        Error::internal(format!(
+            "{} is not converted to {}",
+            values.data_type(),
+            To::DATA_TYPE
+        ))
+    };
+    let values = values.as_primitive_opt::<From>().ok_or_else(unfit)?;
+    let mut found = PrimitiveBuilder::<To>::with_capacity(values.len());
+    for (row, value) in values.iter().enumerate() {
+        match value.map(&convert) {
+            None => found.append_null(),
+            Some(Some(value)) => found.append_value(value),
+            Some(None) => return Ok(Err(NotKept { row })),
+        }
+    }
+    Ok(Ok(found.finish()))
+}
+
+/// Integers to other numbers, and between two kinds of decimals or floats: Arrow's conversions are exact, or differ from the
+/// value when they are converted back.
+fn by_arrow(
+    values: &ArrayRef,
+    from: PrimitiveType,
+    to: PrimitiveType,
+) -> Result<std::result::Result<ArrayRef, NotKept>> {
     let converted = converted(values, from, to)?;
     let back = converted_back(&converted, to, from, values.data_type())?;
     Ok(match first_difference(values, &back) {
@@ -98,14 +167,6 @@ fn converted_back(
 
 /// The nearest values of another type; NULL for those out of its range.
 fn converted(values: &ArrayRef, from: PrimitiveType, to: PrimitiveType) -> Result<ArrayRef> {
-    let is_float = |data_type| matches!(data_type, PrimitiveType::Float | PrimitiveType::Double);
-    let is_decimal = |data_type| matches!(data_type, PrimitiveType::Decimal { .. });
-    if (is_float(from) && is_decimal(to)) || (is_decimal(from) && is_float(to)) {
-        // Arrow's conversion is not the nearest value.
-        let cast = cast_or_null(&Values::of_rows(values.clone()), from, to, values.len());
-        let cast = cast.map_err(|failure| Error::internal(format!("{from} is cast to {to}: {failure:?}")))?;
-        return cast.into_rows(values.len());
-    }
     let options = CastOptions {
         safe: true,
         ..CastOptions::default()
@@ -205,6 +266,19 @@ mod tests {
             ("0.1", Float, decimal(10, 2), Some("0.10")),
             ("0.125", Double, decimal(10, 2), None),
             ("NaN", Double, decimal(10, 2), None),
+            (
+                "1152921504606846976",
+                Double,
+                decimal(20, 0),
+                Some("1152921504606846976"),
+            ),
+            (
+                "1152921504606846976",
+                decimal(20, 0),
+                Double,
+                Some("1.152921504606847e18"),
+            ),
+            ("1152921504606846977", decimal(20, 0), Double, None),
             ("1e30", Double, decimal(10, 2), None),
         ] {
             let found = assigned(text, from, to);

@@ -11,6 +11,7 @@ mod condition;
 mod dates;
 mod decimals;
 mod digests;
+mod exact_decimals;
 mod functions;
 mod later;
 mod lazy;
@@ -83,7 +84,7 @@ impl Computed {
                 let cast = if *or_null { cast::cast_or_null } else { cast_values };
                 cast(&of(inner)?, from, to, rows).map_err(failed)
             }
-            Node::Assign { inner, column } => {
+            Node::Assign { inner, column, hint } => {
                 let from = primitive(&inner.data_type).map_err(failed)?;
                 let to = primitive(&self.data_type).map_err(failed)?;
                 let values = of(inner)?;
@@ -96,8 +97,7 @@ impl Computed {
                             false => shown_row(batch, refused.row),
                         };
                         let error = row.into_iter().fold(error, |error, row| error.with("row", row));
-                        let text = source.text(inner.at);
-                        Err(error.hint(format!("write CAST({text} AS {to}) to round or cut off values")))
+                        Err(error.hint(hint.as_str()))
                     }
                 }
             }

@@ -39,8 +39,9 @@ pub(in crate::expr) enum Node {
     /// A number as the value of a column of another type, which must keep it.
     Assign {
         inner: Box<Computed>,
-        /// The column, for errors.
+        /// The column, and what helps, for errors.
         column: String,
+        hint: String,
     },
     /// A test of a string by another one.
     TextTest(TextTest, Box<[Computed; 2]>),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
-use deltaic_protocol::shown_row::shown_value;
+use deltaic_protocol::shown_row::{shown_fields, shown_value};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::bound_merge::{BoundAction, BoundClause, BoundMerge};
@@ -221,20 +221,24 @@ impl<'a> Matching<'a> {
         rows: &[u32],
         (path, position): (&str, u64),
     ) -> Error {
-        let keys: Vec<String> = rows.iter().map(|row| self.shown_keys(target, *row)).collect();
+        let keys = rows.iter().filter_map(|row| self.shown_keys(target, *row));
+        let keys: Vec<String> = keys.collect();
         let what = "several rows of the source match one row of the table";
-        Error::new(ErrorKind::ConstraintViolation, what)
+        let error = Error::new(ErrorKind::ConstraintViolation, what)
             .with("path", path)
-            .with("row", i64::try_from(position).unwrap_or(i64::MAX))
-            .with("keys", keys.join("; "))
-            .hint(
-                "keep one row of each key in the source, as df.drop_duplicates(subset=[...], keep=\"last\") does, or \
-                 make the condition distinguish its rows",
-            )
+            .with("row", i64::try_from(position).unwrap_or(i64::MAX));
+        let error = match keys.is_empty() {
+            true => error,
+            false => error.with("keys", keys.join("; ")),
+        };
+        error.hint(
+            "keep one row of each key in the source, as df.drop_duplicates(subset=[...], keep=\"last\") does, or \
+             make the condition distinguish its rows",
+        )
     }
 
-    /// The values by which a row of the table is found, or the row if there are none.
-    fn shown_keys(&self, target: &ArrayRef, row: u32) -> String {
+    /// The values by which a row of the table is found, or the columns that were read if there are none.
+    fn shown_keys(&self, target: &ArrayRef, row: u32) -> Option<String> {
         let rows = taken(target, std::iter::once(row)).and_then(|row| side(TARGET, row));
         let keys = self.merge.on.keys.iter().filter_map(|key| {
             let values = key.target.evaluate(rows.as_ref().ok()?).ok()?;
@@ -246,8 +250,8 @@ impl<'a> Matching<'a> {
         });
         let keys: Vec<String> = keys.collect();
         match keys.is_empty() {
-            true => shown_value(target, row as usize),
-            false => keys.join(", "),
+            true => shown_fields(target, row as usize),
+            false => Some(keys.join(", ")),
         }
     }
 

@@ -67,13 +67,11 @@ pub(in crate::transaction) fn bound_to_columns(
         let located = |error: Error| error.with("column_to_set", column.as_str());
         let field = index.and_then(|index| table.fields.get(index));
         let field = field.ok_or_else(|| unknown(table, column))?;
-        // As in Spark, a column of this name is one, if the table has it.
-        *slot = Some(
-            match value.is_default() && table.field_ignoring_case("default").is_none() {
-                true => default_or_null(field, has_defaults).map_err(located)?,
-                false => assign(bind(value).map_err(located)?, field)?,
-            },
-        );
+        // A column of this name is one.
+        *slot = Some(match bind(value) {
+            Err(_) if value.is_default() => default_or_null(field, has_defaults).map_err(located)?,
+            bound => assign(bound.map_err(located)?, field)?,
+        });
     }
     Ok(values)
 }

@@ -254,14 +254,14 @@ impl Incoming {
 fn converted_rows(values: &ArrayRef, column: &StructField, rows: &RecordBatch) -> Result<ArrayRef> {
     let convert = |values: &ArrayRef| convert_field(values, column, &column.name);
     convert(values).map_err(|error| {
-        // The shortest prefix that is refused ends with the row.
+        // Half of the rows at a time: those before `accepted` are, and one of those up to `refused` is not.
         let (mut accepted, mut refused) = (0, values.len());
         if refused == 0 || convert(&values.slice(0, 0)).is_err() {
             return error;
         }
         while refused - accepted > 1 {
             let middle = accepted.midpoint(refused);
-            match convert(&values.slice(0, middle)) {
+            match convert(&values.slice(accepted, middle - accepted)) {
                 Ok(_) => accepted = middle,
                 Err(_) => refused = middle,
             }
@@ -280,9 +280,9 @@ pub(crate) fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
     };
     let now = now_ms().saturating_mul(1_000);
     let value = ValueExpr::parse(text)
-        .and_then(|value| value.without_columns_at(now))
+        .and_then(|value| value.at(now))
         .and_then(|value| value.bind(&StructType::default()));
-    let value = value.and_then(|value| value.assigned_to(&column.name, &column.data_type));
+    let value = value.and_then(|value| value.assigned_as_default(&column.name, &column.data_type));
     value
         .map(Some)
         .map_err(|error| error.with("default_of", column.name.as_str()))
