@@ -110,7 +110,7 @@ fn unscaled(value: Scalar) -> Option<i128> {
 
 fn whole_decimal(value: f64, precision: u8, scale: u8) -> Option<i128> {
     // An i128 holds every integer of 38 digits.
-    if !(value.abs() < 1e38) {
+    if value.is_nan() || value.abs() >= 1e38 {
         return None;
     }
     let unit = 10i128.checked_pow(u32::from(scale))?;
