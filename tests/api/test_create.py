@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,17 @@ def test_unsigned_integers_become_the_next_wider_type(
         assert table.snapshot().schema.to_arrow().field("n").type == column
         assert table.to_arrow().schema.field("l").type.value_type == column
         assert set(table.to_arrow()["n"].to_pylist()) == {0, most, None}
+
+
+def test_decimals_of_256_bits_are_decimals_of_their_digits(root: Path) -> None:
+    values = [Decimal("-1.25"), Decimal("9" * 36 + ".99"), None]
+    data = pa.table({"d": pa.array(values, pa.decimal256(38, 2))})
+    table = deltaic.write(root, data)
+    table.append(data)
+    assert table.snapshot().schema.to_arrow().field("d").type == pa.decimal128(38, 2)
+    assert set(table.to_arrow()["d"].to_pylist()) == set(data["d"].to_pylist())
+    with pytest.raises(deltaic.SchemaMismatch, match=r"no type decimal\(39,2\)"):
+        deltaic.write(root.with_name("wide"), data.cast(pa.schema({"d": pa.decimal256(39, 2)})))
 
 
 def test_a_partition_column_must_be_of_a_type_with_a_text_form(root: Path) -> None:

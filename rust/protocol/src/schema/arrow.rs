@@ -181,9 +181,9 @@ fn type_of_field(field: &Field, path: &str) -> Result<DataType> {
     type_from_arrow(field.data_type(), path)
 }
 
-fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
-    let primitive = match arrow {
-        ArrowType::Boolean => PrimitiveType::Boolean,
+/// The type of the table that has the numbers of an Arrow type; `None` if it has no numbers, or Delta has no type for them.
+pub fn number_from_arrow(arrow: &ArrowType) -> Option<PrimitiveType> {
+    Some(match arrow {
         ArrowType::Int8 => PrimitiveType::Byte,
         ArrowType::Int16 | ArrowType::UInt8 => PrimitiveType::Short,
         ArrowType::Int32 | ArrowType::UInt16 => PrimitiveType::Integer,
@@ -194,6 +194,24 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         },
         ArrowType::Float16 | ArrowType::Float32 => PrimitiveType::Float,
         ArrowType::Float64 => PrimitiveType::Double,
+        ArrowType::Decimal32(precision, scale)
+        | ArrowType::Decimal64(precision, scale)
+        | ArrowType::Decimal128(precision, scale)
+        | ArrowType::Decimal256(precision, scale) => {
+            let (precision, scale) = (*precision, u8::try_from(*scale).ok()?);
+            let is_known = scale <= precision && (1..=38).contains(&precision);
+            is_known.then_some(PrimitiveType::Decimal { precision, scale })?
+        }
+        _ => return None,
+    })
+}
+
+fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
+    if let Some(number) = number_from_arrow(arrow) {
+        return Ok(DataType::Primitive(number));
+    }
+    let primitive = match arrow {
+        ArrowType::Boolean => PrimitiveType::Boolean,
         ArrowType::Utf8 | ArrowType::LargeUtf8 | ArrowType::Utf8View => PrimitiveType::String,
         ArrowType::Binary
         | ArrowType::LargeBinary
@@ -202,20 +220,6 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         ArrowType::Date32 | ArrowType::Date64 => PrimitiveType::Date,
         ArrowType::Timestamp(_, None) => PrimitiveType::TimestampNtz,
         ArrowType::Timestamp(_, Some(_)) => PrimitiveType::Timestamp,
-        ArrowType::Decimal32(precision, scale)
-        | ArrowType::Decimal64(precision, scale)
-        | ArrowType::Decimal128(precision, scale) => match u8::try_from(*scale) {
-            Ok(scale) if scale <= *precision && (1..=38).contains(precision) => PrimitiveType::Decimal {
-                precision: *precision,
-                scale,
-            },
-            _ => {
-                return Err(
-                    mismatch(path, format!("Delta has no type {}", arrow_type_name(arrow)))
-                        .hint("cast it to a precision of at most 38 and a scale from 0 to the precision"),
-                );
-            }
-        },
         ArrowType::Dictionary(_, value) => return type_from_arrow(value, path),
         ArrowType::RunEndEncoded(_, value) => return type_from_arrow(value.data_type(), path),
         ArrowType::Struct(fields) if fields.is_empty() => {
@@ -235,6 +239,9 @@ fn type_from_arrow(arrow: &ArrowType, path: &str) -> Result<DataType> {
         other => {
             let hint = match other {
                 ArrowType::Null => "give the column a type, for example string",
+                _ if other.is_decimal() => {
+                    "cast it to a precision of at most 38 and a scale from 0 to the precision"
+                }
                 _ => "cast the column to a type that Delta supports",
             };
             return Err(mismatch(path, format!("Delta has no type {}", arrow_type_name(other))).hint(hint));

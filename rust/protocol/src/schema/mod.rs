@@ -13,7 +13,7 @@ mod tree;
 pub(crate) mod type_changes;
 mod types;
 
-pub use arrow::{VARIANT_EXTENSION, schema_from_arrow};
+pub use arrow::{VARIANT_EXTENSION, number_from_arrow, schema_from_arrow};
 pub use arrow_type_name::arrow_type_name;
 pub use column_metadata::Identity;
 pub use column_name::ColumnName;

@@ -1,7 +1,7 @@
 //! Floating-point numbers and decimals that are the same number.
 //!
-//! Up to 2^53 a double stands for its shortest decimal text, as in Spark: 0.1 is the decimal 0.1. Greater doubles are
-//! integers, and stand for exactly these.
+//! Up to 2^53 a double is the number of its shortest decimal text, as in Spark: 0.1 is the decimal 0.1. Greater doubles are
+//! integers, and are exactly these.
 
 use super::super::convert::cast;
 use super::super::scalar::Scalar;
@@ -54,7 +54,7 @@ pub(super) fn decimal_of_float(value: f32, precision: u8, scale: u8) -> Option<i
 
 /// The double that a decimal is; `None` if there is none.
 pub(super) fn double_of_decimal(decimal: (i128, u8, u8)) -> Option<f64> {
-    let (unscaled, precision, scale) = decimal;
+    let (unscaled, _, scale) = decimal;
     let unit = 10i128.checked_pow(u32::from(scale))?;
     if (unscaled / unit).abs() >= DOUBLE {
         let whole = integer_as_f64(unscaled / unit);
@@ -63,12 +63,7 @@ pub(super) fn double_of_decimal(decimal: (i128, u8, u8)) -> Option<f64> {
     if scale <= POWER_IN_DOUBLE && unscaled.abs() < DIGITS_OF_DOUBLE {
         return Some(integer_as_f64(unscaled) / 10f64.powi(i32::from(scale)));
     }
-    let value = Scalar::Decimal {
-        unscaled,
-        precision,
-        scale,
-    };
-    match same(&value, PrimitiveType::Double)? {
+    match same(&scalar(decimal), PrimitiveType::Double)? {
         Scalar::Double(value) => Some(value),
         _ => None,
     }
@@ -76,19 +71,14 @@ pub(super) fn double_of_decimal(decimal: (i128, u8, u8)) -> Option<f64> {
 
 /// The float that a decimal is.
 pub(super) fn float_of_decimal(decimal: (i128, u8, u8)) -> Option<f32> {
-    let (unscaled, precision, scale) = decimal;
+    let (unscaled, _, scale) = decimal;
     let unit = 10i128.checked_pow(u32::from(scale))?;
     if (unscaled / unit).abs() >= FLOAT {
         let whole = to_f32(integer_as_f64(unscaled / unit));
         let is_same = unscaled % unit == 0 && to_i128(f64::from(whole)) == unscaled / unit;
         return is_same.then_some(whole);
     }
-    let value = Scalar::Decimal {
-        unscaled,
-        precision,
-        scale,
-    };
-    match same(&value, PrimitiveType::Float)? {
+    match same(&scalar(decimal), PrimitiveType::Float)? {
         Scalar::Float(value) => Some(value),
         _ => None,
     }
@@ -99,6 +89,14 @@ fn same(value: &Scalar, to: PrimitiveType) -> Option<Scalar> {
     let found = cast(value, to).ok()?;
     let back = cast(&found, value.data_type()).ok()?;
     (back == *value).then_some(found)
+}
+
+fn scalar((unscaled, precision, scale): (i128, u8, u8)) -> Scalar {
+    Scalar::Decimal {
+        unscaled,
+        precision,
+        scale,
+    }
 }
 
 fn unscaled(value: Scalar) -> Option<i128> {

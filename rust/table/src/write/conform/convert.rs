@@ -11,10 +11,10 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 use deltaic_protocol::expr::assigned_values;
-use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType, StructField};
+use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType, StructField, number_from_arrow};
 use deltaic_protocol::{Error, Result};
 
-use super::fits::{loses_nothing, number};
+use super::fits::loses_nothing;
 use super::variant::convert_variant;
 use super::{failed, mismatch};
 use crate::write::constrain::not_null::{counting_within, ensure_present, is_null};
@@ -183,7 +183,7 @@ fn convert_numbers(
 ) -> Result<ArrayRef> {
     let internal = |what: String| Error::internal(what).with("field", path);
     let unfit = || internal(format!("{} is not converted to {to}", array.data_type()));
-    let from = number(array.data_type()).ok_or_else(unfit)?;
+    let from = number_from_arrow(array.data_type()).ok_or_else(unfit)?;
     let nulls = NullBuffer::union(counting, array.nulls());
     let visible = array.to_data().into_builder().nulls(nulls).build();
     let visible = arrow_array::make_array(visible.map_err(|error| internal(error.to_string()))?);

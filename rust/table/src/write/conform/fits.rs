@@ -4,7 +4,7 @@
 use arrow_schema::DataType as ArrowType;
 use deltaic_protocol::Result;
 use deltaic_protocol::expr::is_assignable;
-use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
+use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name, number_from_arrow};
 
 use super::mismatch;
 use super::variant::is_variant;
@@ -88,7 +88,7 @@ pub(in crate::write) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Res
         },
         (from, DataType::Primitive(primitive)) if loses_nothing(from, *primitive) => Ok(()),
         (from, DataType::Primitive(primitive))
-            if number(from).is_some_and(|from| is_assignable(from, *primitive)) =>
+            if number_from_arrow(from).is_some_and(|from| is_assignable(from, *primitive)) =>
         {
             Ok(())
         }
@@ -103,32 +103,6 @@ pub(in crate::write) fn fits(from: &ArrowType, to: &DataType, path: &str) -> Res
         }
         _ => misfit("cast the column to the table's type"),
     }
-}
-
-/// The type of a table that has the numbers of an Arrow type.
-pub(super) fn number(arrow: &ArrowType) -> Option<PrimitiveType> {
-    use ArrowType as A;
-    use PrimitiveType as P;
-    Some(match arrow {
-        A::Int8 => P::Byte,
-        A::Int16 | A::UInt8 => P::Short,
-        A::Int32 | A::UInt16 => P::Integer,
-        A::Int64 | A::UInt32 => P::Long,
-        A::UInt64 => P::Decimal {
-            precision: 20,
-            scale: 0,
-        },
-        A::Float16 | A::Float32 => P::Float,
-        A::Float64 => P::Double,
-        A::Decimal32(precision, scale)
-        | A::Decimal64(precision, scale)
-        | A::Decimal128(precision, scale)
-        | A::Decimal256(precision, scale) => {
-            let (precision, scale) = (*precision, u8::try_from(*scale).ok()?);
-            (scale <= precision && precision <= 38).then_some(P::Decimal { precision, scale })?
-        }
-        _ => return None,
-    })
 }
 
 /// Whether every value of a type is one of another.
