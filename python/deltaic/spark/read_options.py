@@ -9,12 +9,14 @@ from datetime import datetime
 from functools import partial
 from typing import Literal
 
+from deltaic.exceptions import VersionNotFound
 from deltaic.scan import Scan
 from deltaic.snapshot import Snapshot
 from deltaic.spark.instants import instant, path_time
 from deltaic.spark.option_names import READ_OPTIONS, STREAM_OPTIONS, check_store_options
 from deltaic.spark.option_values import as_flag, as_text, as_version
 from deltaic.table import Table
+from deltaic.times import to_millis
 
 __all__ = ["ChangeRange", "Instant", "ReadOptions", "parse_options"]
 
@@ -150,9 +152,9 @@ class ReadOptions:
         end = self.changes.end if self.changes else None
         if isinstance(end, int) or self.version is not None:
             return table.snapshot(version=end if isinstance(end, int) else self.version)
-        if end is not None or self.timestamp is not None:
-            return table.snapshot(timestamp=end or self.timestamp)
-        return table.snapshot()
+        if end is not None:
+            return _snapshot_at_end(table, self.path, end)
+        return table.snapshot(timestamp=self.timestamp)
 
     def pinned(self, snapshot: Snapshot) -> ReadOptions:
         """Returns the same options with the version of `snapshot`."""
@@ -196,6 +198,19 @@ class ReadOptions:
                 "a change feed needs its first version: give startingVersion or startingTimestamp"
             )
         return self.table().changes(changes.start, changes.end, columns)
+
+
+def _snapshot_at_end(table: Table, path: str, end: datetime) -> Snapshot:
+    """Returns the version at the end of a change feed, which has no changes after the newest commit."""
+    newest = table.snapshot()
+    if to_millis(end) > to_millis(newest.timestamp):
+        raise VersionNotFound(
+            f"the change feed ends at {end.isoformat()}, after the newest version {newest.version}, "
+            f"which was committed at {newest.timestamp.isoformat()}",
+            context={"table": path, "timestamp_ms": to_millis(end), "newest": newest.version},
+            hint="omit endingTimestamp to read until the newest version",
+        )
+    return table.snapshot(timestamp=end)
 
 
 def _sorted_out(options: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::TimestampNanosecondType;
+use arrow_array::types::{Decimal256Type, TimestampNanosecondType};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, GenericListArray, ListArray, MapArray, OffsetSizeTrait, StringArray,
-    StructArray, new_null_array,
+    Array, ArrayRef, BinaryArray, Decimal256Array, GenericListArray, ListArray, MapArray, OffsetSizeTrait,
+    StringArray, StructArray, new_null_array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
@@ -167,11 +167,29 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
             checked_cast(array, &target, path)
         }
         (from, _) if *from == target => Ok(Arc::clone(array)),
+        (from @ ArrowType::Decimal256(..), DataType::Primitive(to)) => {
+            let visible = visible_decimals(array, counting);
+            match loses_nothing(from, *to) {
+                true => checked_cast(&visible, &target, path),
+                false => convert_numbers(&visible, *to, path, counting),
+            }
+        }
         (from, DataType::Primitive(to)) if !loses_nothing(from, *to) => {
             convert_numbers(array, *to, path, counting)
         }
         _ => checked_cast(array, &target, path),
     }
+}
+
+/// Decimals of 256 bits without the values of NULLs: Arrow converts those too, and panics if one has too many digits.
+fn visible_decimals(array: &ArrayRef, counting: Option<&NullBuffer>) -> ArrayRef {
+    let decimals = array.as_primitive::<Decimal256Type>();
+    let nulls = NullBuffer::union(counting, decimals.nulls());
+    let is_visible = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    let visible: Decimal256Array = (0..decimals.len())
+        .map(|row| is_visible(row).then(|| decimals.value(row)))
+        .collect();
+    Arc::new(visible.with_data_type(array.data_type().clone()))
 }
 
 /// Converts numbers, each of which the type must hold. Values that `counting` masks out become NULL.

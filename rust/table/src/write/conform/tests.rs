@@ -1,8 +1,8 @@
 //! Slices of arrays with 64-bit offsets.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeListArray, NullArray};
-use arrow_buffer::{Buffer, OffsetBuffer};
+use arrow_array::{Array, ArrayRef, Decimal256Array, LargeBinaryArray, LargeListArray, NullArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, i256};
 use arrow_schema::{DataType as ArrowType, Field};
 use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType};
 
@@ -61,4 +61,21 @@ fn a_value_of_2_gib_is_refused_by_column() {
     let error = conformed(column, DataType::Primitive(PrimitiveType::Binary)).expect_err("too long");
     assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
     assert!(error.to_string().contains("a value of 2 GiB or more"), "{error}");
+}
+
+/// Arrow converts what is below NULLs, and panics if it has more digits than the type.
+#[test]
+fn what_is_below_a_null_decimal_is_not_converted() -> Result<()> {
+    let nulls = NullBuffer::from(vec![true, false]);
+    let column = Decimal256Array::new(vec![i256::ONE, i256::MAX].into(), Some(nulls));
+    let column = column
+        .with_precision_and_scale(20, 2)
+        .map_err(|error| failed(&error, "c"))?;
+    let column: ArrayRef = Arc::new(column);
+    for (precision, scale) in [(20, 2), (38, 4), (10, 2)] {
+        let to = DataType::Primitive(PrimitiveType::Decimal { precision, scale });
+        let found = conformed(Arc::clone(&column), to)?;
+        assert!(found.is_null(0), "decimal({precision},{scale})");
+    }
+    Ok(())
 }
