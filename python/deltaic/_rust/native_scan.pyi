@@ -38,5 +38,12 @@ class NativeScanPlan:
     def vectors(self) -> ArrowTable | None:
         """The deleted rows in blocks of 4096; None if they are too many (protocol: Deletion Vectors)."""
 
+    @property
+    def file_list(self) -> ArrowTable:
+        """The files' URIs and lengths in bytes, by ordinal."""
+
+    def kept(self, tree: str) -> bytes | None:
+        """Returns a byte for each file, 0 if no row passes the filters; None if they leave out no file."""
+
     def sink_log(self, *, ordinals: bool) -> bytes:
         """Returns the log of a streaming sink; with `ordinals`, the files' ordinals replace their times."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["explain", "read", "register"]
+__all__ = ["explain", "read", "register", "status"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -53,8 +53,7 @@ def explain(frame: DataFrame) -> str:
     """Reports how the Delta tables of this DataFrame are read, as text.
 
     For each table: the path taken (Spark's own Parquet reader, or the data source) and why, the version, how
-    many files were pruned before Spark planned the read, and how partition values and deleted rows are
-    attached. Use ``frame.explain()`` for Spark's own plan.
+    many files the filters of the query leave, and how deleted rows are left out. Use ``frame.explain()`` for Spark's own plan.
 
     Raises:
         ValueError: The DataFrame's plan contains no table that deltaic reads.
@@ -68,6 +67,19 @@ def explain(frame: DataFrame) -> str:
     from deltaic.spark.native.report import explain_frame
 
     return explain_frame(frame)
+
+
+def status(spark: SparkSession) -> str:
+    """Reports what deltaic can do in this session, as text: which Spark runs, and whether its reader is used.
+
+    Example:
+        >>> print(ds.status(spark))  # doctest: +SKIP
+        Spark 4.3.0, Java 17.0.12
+          native reads  yes: classes of deltaic run in the driver
+    """
+    from deltaic.spark.runtime.status import status_of
+
+    return status_of(spark)
 
 
 def register(spark: SparkSession) -> None:

@@ -39,7 +39,7 @@ class Reader:
     - ``predicate``: SQL text, as for `where`.
     - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``; requires row tracking.
     - ``fileModificationTime``: true adds ``_file_modification_time``, the modification time of a row's file
-      according to the log. (``_metadata.file_modification_time`` may hold the file's ordinal instead.)
+      according to the log. (With Spark Connect, ``_metadata.file_modification_time`` may hold another number.)
     - Storage options, with the names of `deltaic.Table`. Spark's own reader needs them in its Hadoop
       configuration; those that begin with ``fs.`` are passed to it.
 
@@ -74,8 +74,8 @@ class Reader:
     def where(self, condition: Predicate) -> Reader:
         """Filters rows by a condition; several conditions are combined with AND.
 
-        Conditions set before `load` prune files by partition values and statistics, so that Spark never
-        processes them.
+        Files without matching rows are left out before Spark plans the read. In a classic session, filters
+        after `load` leave them out too.
 
         Args:
             condition: SQL text as for `DataFrame.where`, or an expression of `deltaic.col`.

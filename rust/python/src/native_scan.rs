@@ -1,13 +1,18 @@
 //! `deltaic._rust.NativeScanPlan`
 
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
 use deltaic_table::native_scan::{NativeScanPlan as TableNativeScanPlan, Times};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrow_table::ArrowTable;
+use crate::error::CallResult;
+use crate::runtime::wait;
 
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct NativeScanPlan(pub TableNativeScanPlan);
+pub struct NativeScanPlan(pub Arc<TableNativeScanPlan>, pub Snapshot);
 
 #[pymethods]
 impl NativeScanPlan {
@@ -54,6 +59,22 @@ impl NativeScanPlan {
             schema: vectors.schema(),
             batches: vec![vectors.clone()],
         })
+    }
+
+    #[getter]
+    fn file_list(&self) -> CallResult<ArrowTable> {
+        let list = self.0.file_list()?;
+        Ok(ArrowTable {
+            schema: list.schema(),
+            batches: vec![list],
+        })
+    }
+
+    /// One byte for each file: 0 for those without a row that passes the filters; None if no filter leaves out files.
+    fn kept<'py>(&self, py: Python<'py>, tree: String) -> CallResult<Option<Bound<'py, PyBytes>>> {
+        let (plan, snapshot) = (Arc::clone(&self.0), self.1.clone());
+        let kept = wait(py, async move { plan.kept(&snapshot, &tree).await })?;
+        Ok(kept.map(|kept| PyBytes::new(py, &kept)))
     }
 
     #[pyo3(signature = (*, ordinals))]

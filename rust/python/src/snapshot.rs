@@ -161,10 +161,11 @@ impl Snapshot {
     #[pyo3(signature = (*, predicate=None))]
     fn native_scan_plan(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<NativeScanPlan> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
-        wait(py, async move {
-            deltaic_table::native_scan::NativeScanPlan::try_new(&snapshot, predicate.as_ref()).await
-        })
-        .map(NativeScanPlan)
+        let planned = snapshot.clone();
+        let plan = wait(py, async move {
+            deltaic_table::native_scan::NativeScanPlan::try_new(&planned, predicate.as_ref()).await
+        })?;
+        Ok(NativeScanPlan(Arc::new(plan), snapshot))
     }
 
     /// What a delete would do.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, ParseException
 
@@ -15,6 +15,7 @@ from deltaic.spark.native.report import Report, remember, remember_relation
 from deltaic.spark.native.scan import native_scan
 from deltaic.spark.native.scan_plan import modification_time_unsupported, plan_native_scan
 from deltaic.spark.native.snapshot_frame import with_count_of_log
+from deltaic.spark.runtime.classes import RuntimeUnavailable, java_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,13 +62,13 @@ def choose_path(
     if prunes_by is not None and (meaning := changed_meaning(spark)):
         prunes_by, why_not = None, meaning
     try:
-        scan_plan, log = plan_native_scan(
+        classes = _classes(spark, snapshot)
+        scan_plan, planned = plan_native_scan(
             snapshot,
             predicate=prunes_by,
             row_ids=request.row_ids,
             modification_time=request.modification_time,
         )
-        scan = native_scan(spark, scan_plan, log, request.hadoop_options)
     except UnsupportedFeature as error:
         if request.modification_time:
             raise modification_time_unsupported(error.message, error.context) from error
@@ -77,6 +78,7 @@ def choose_path(
         )
         remember_relation(frame, report)
         return _filtered(frame, snapshot, request.predicate)
+    scan = native_scan(spark, classes, scan_plan, planned, request.hadoop_options)
     report = Report(
         table=snapshot.uri,
         version=snapshot.version,
@@ -89,9 +91,19 @@ def choose_path(
         predicate=request.predicate,
         notes=[*([why_not] if why_not else []), *scan.notes],
     )
-    remember(scan.root, report)
+    remember(scan.key, report)
     report_missing_files()
     return _filtered(scan.frame, snapshot, request.predicate)
+
+
+def _classes(spark: SparkSession, snapshot: Snapshot) -> Any:
+    try:
+        return java_classes(spark)
+    except RuntimeUnavailable as error:
+        raise UnsupportedFeature(
+            f"Spark's own reader needs classes of deltaic in the driver, which do not run here: {error}",
+            context={"path": snapshot.uri, "version": snapshot.version},
+        ) from error
 
 
 def _filtered(frame: DataFrame, snapshot: Snapshot, predicate: str | None) -> DataFrame:

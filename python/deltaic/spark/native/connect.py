@@ -14,8 +14,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from deltaic.exceptions import UnsupportedFeature
 from deltaic.optional import require
+from deltaic.spark.native.folder_scan import ignores_file_list, scan_of_folder
 from deltaic.spark.native.pruning import pruning
-from deltaic.spark.native.scan import ignores_file_list, scan_of_folder
 from deltaic.spark.native.scan_plan import NativeScanPlan, modification_time_unsupported, plan_native_scan
 from deltaic.spark.native.stored_sink_logs import store_sink_log
 from deltaic.spark.read_options import parse_options
@@ -78,7 +78,7 @@ def _plan(options: dict[str, str]) -> str:
     plan: dict[str, object] = {"by_source": None if requested.modification_time else version}
     predicate, _ = pruning(snapshot, requested.predicate, requested.time_zone)
     try:
-        scan_plan, log = plan_native_scan(
+        scan_plan, planned = plan_native_scan(
             snapshot,
             predicate=predicate,
             row_ids=requested.row_ids,
@@ -86,7 +86,8 @@ def _plan(options: dict[str, str]) -> str:
         )
     except UnsupportedFeature as error:
         return json.dumps({**plan, "refused": error.message, "context": error.context})
-    return json.dumps({**plan, "folder": store_sink_log(log), "scan_plan": scan_plan.to_json()})
+    folder = store_sink_log(planned.sink_log(ordinals=scan_plan.needs_ordinals))
+    return json.dumps({**plan, "folder": folder, "scan_plan": scan_plan.to_json()})
 
 
 def planned_on_the_server(spark: SparkSession, options: dict[str, str]) -> DataFrame | dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
@@ -24,7 +24,7 @@ class Report:
     """How one load reads its table."""
 
     table: str
-    version: int
+    version: int | None
     way: str
     why: str
     files: int | None = None
@@ -36,7 +36,8 @@ class Report:
 
     def __str__(self) -> str:
         """Returns a few lines of text."""
-        lines = [f"{self.table} at version {self.version}", f"  way        {self.way}: {self.why}"]
+        version = "" if self.version is None else f" at version {self.version}"
+        lines = [f"{self.table}{version}", f"  way        {self.way}: {self.why}"]
         if self.predicate is not None:
             lines.append(f"  predicate  {self.predicate}")
         if self.files is not None and self.size_in_bytes is not None:
@@ -52,10 +53,10 @@ _reports: OrderedDict[str, Report] = OrderedDict()
 _lock = Lock()
 
 
-def remember(root: str, report: Report) -> None:
-    """Stores the report of a native scan, by the folder of its sink log."""
+def remember(key: str, report: Report) -> None:
+    """Stores the report of a native scan, by the key of its index."""
     with _lock:
-        _reports[root] = report
+        _reports[key] = report
         while len(_reports) > _MOST:
             _reports.popitem(last=False)
 
@@ -84,10 +85,36 @@ def explain_frame(frame: DataFrame) -> str:
     """Returns the text of `deltaic.spark.explain`."""
     if not hasattr(frame, "_jdf"):
         raise ValueError("Spark Connect does not show a DataFrame's plan: explain needs a classic session")
-    found = [report for leaf in _leaves(frame) if (report := _report(leaf))]
+    scans = [report for leaf in _scans(frame) if (report := _scan_report(leaf))]
+    # Spark scans nothing if it knows that there are no rows.
+    known = {(report.table, report.version) for report in scans}
+    others = [report for leaf in _leaves(frame) if (report := _report(leaf))]
+    found = [*scans, *(report for report in others if (report.table, report.version) not in known)]
     if not found:
         raise ValueError("the plan of this DataFrame has no table that deltaic reads")
-    return "\n".join(dict.fromkeys(found))
+    return "\n".join(dict.fromkeys(map(str, found)))
+
+
+def _scans(frame: DataFrame) -> list[Any]:
+    leaves: Any = cast("Any", frame)._jdf.queryExecution().sparkPlan().collectLeaves()  # noqa: SLF001
+    return [leaves.apply(index) for index in range(leaves.size())]
+
+
+def _scan_report(leaf: Any) -> Report | None:
+    """Returns the report of a scan, with the files that the filters of the query leave."""
+    if leaf.getClass().getSimpleName() != "FileSourceScanExec":
+        return None
+    index = leaf.relation().location()
+    if index.getClass().getSimpleName() != "SnapshotIndex":
+        return None
+    report = _reports.get(index.key())
+    if report is None:
+        return None
+    planned, after_partitions, files, size = index.selection(leaf.partitionFilters(), leaf.dataFilters())
+    if after_partitions == planned:
+        # The predicate of the load has left these.
+        after_partitions = report.files_after_partitions
+    return replace(report, files=files, files_after_partitions=after_partitions, size_in_bytes=size)
 
 
 def _leaves(frame: DataFrame) -> list[Any]:
@@ -106,17 +133,16 @@ def _is_ours(table: Any) -> bool:
     return table.getClass().getSimpleName() == "PythonTable" and table.name().lower() in ("deltaic", "delta")
 
 
-def _report(leaf: Any) -> str | None:
+def _report(leaf: Any) -> Report | None:
     kind: str = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
         location = leaf.relation().location()
-        if location.getClass().getSimpleName() == "MetadataLogFileIndex":
-            report = _reports.get(location.rootPaths().mkString(","))
-            return None if report is None else str(report)
+        if location.getClass().getSimpleName() == "SnapshotIndex":
+            return _reports.get(location.key())
     if kind == "DataSourceV2Relation" and _is_ours(leaf.table()):
-        report = _reports.get(_key_of_relation(leaf))
-        path: str = leaf.options().get("path")
-        return (
-            f"{path}\n  way        data source: its format was asked for" if report is None else str(report)
-        )
+        return _reports.get(_key_of_relation(leaf)) or _requested_source(leaf)
     return None
+
+
+def _requested_source(leaf: Any) -> Report:
+    return Report(leaf.options().get("path"), None, "data source", "its format was asked for")

@@ -23,7 +23,7 @@ __all__ = ["NativeScanPlan", "modification_time_unsupported", "plan_native_scan"
 
 @dataclass(frozen=True)
 class NativeScanPlan:
-    """A native scan plan, except for the list of files, which Spark reads from a sink log."""
+    """A native scan plan, except for the list of files."""
 
     uri: str
     version: int
@@ -82,8 +82,8 @@ class NativeScanPlan:
 
 def plan_native_scan(
     snapshot: Snapshot, *, predicate: str | None, row_ids: bool, modification_time: bool
-) -> tuple[NativeScanPlan, bytes]:
-    """Plans a native scan of a snapshot; returns the plan and the sink log with its files.
+) -> tuple[NativeScanPlan, _rust.NativeScanPlan]:
+    """Plans a native scan of a snapshot; returns the plan, and the same as the core has it.
 
     Raises:
         UnsupportedFeature: The native scan does not support a feature of the table.
@@ -113,7 +113,7 @@ def plan_native_scan(
         files=pa.table(found.files),
         vectors=pa.table(found.vectors),
     )
-    return scan_plan, found.sink_log(ordinals=scan_plan.needs_ordinals)
+    return scan_plan, found
 
 
 def _refuse_unsupported(snapshot: Snapshot) -> None:

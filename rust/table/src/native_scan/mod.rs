@@ -1,22 +1,25 @@
 //! Lists a snapshot's files for an external Parquet reader: Spark's native scan.
 //!
-//! Spark gets the files and their sizes from a sink log (`sink_log`), so that it lists no folders. Values that are not
-//! in the files are separate columns, joined by the ordinal of the file: partition values and row ids (`file_columns`),
-//! and deleted rows (`vector_blocks`).
+//! Spark gets the files and their sizes from an index in its driver (`file_list`), which asks for the files that the
+//! filters of a query leave (`filter_tree`), or from a sink log (`sink_log`), so that it lists no folders. Values that are
+//! not in the files are separate columns, by the ordinal of the file: partition values and row ids (`file_columns`), and
+//! deleted rows (`vector_blocks`).
 //!
 //! Protocol: *Partition Values*, *Deletion Vectors*, *Row Tracking*.
 
 mod file_columns;
+mod file_list;
 mod file_uri;
+mod filter_tree;
 mod folders;
 mod sink_log;
 mod vector_blocks;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, PruneReport};
-use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::expr::{BoundPredicate, Predicate};
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -26,6 +29,7 @@ pub use sink_log::Times;
 pub use vector_blocks::{BLOCKS_OF_A_FILE, ROWS_OF_A_BLOCK};
 
 use file_uri::FileUris;
+use filter_tree::Columns;
 use folders::Folders;
 use sink_log::SinkFile;
 
@@ -45,6 +49,10 @@ pub struct NativeScanPlan {
     /// Whether every file is in Hive-style partition folders, with values that Spark reads back unchanged.
     pub is_in_folders: bool,
     entries: Vec<SinkFile>,
+    /// The predicate of the plan.
+    predicate: Option<BoundPredicate>,
+    /// The paths of the files in the log, by ordinal.
+    paths: Vec<StringArray>,
 }
 
 impl NativeScanPlan {
@@ -74,7 +82,55 @@ impl NativeScanPlan {
             vectors: vector_blocks::of(snapshot, &files).await.map_err(located)?,
             is_in_folders: are_in_folders(snapshot, &files),
             entries,
+            predicate: bound,
+            paths: files
+                .batches
+                .iter()
+                .map(|batch| batch.adds.path.clone())
+                .collect(),
         })
+    }
+
+    /// Which files may contain a row that passes the filters of a query, by ordinal: 1, or 0; `None` if no filter leaves out
+    /// files. Must be called inside a runtime.
+    ///
+    /// # Arguments
+    ///
+    /// * `snapshot` - the snapshot of the plan
+    /// * `tree` - the filters, see [`filter_tree`]
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` for text that is not such a tree, and the errors of the store.
+    pub async fn kept(&self, snapshot: &Snapshot, tree: &str) -> Result<Option<Vec<u8>>> {
+        let columns = Columns {
+            schema: snapshot.schema(),
+            mapping: snapshot.column_mapping(),
+        };
+        let Some(implied) = columns.implied(tree)? else {
+            return Ok(None);
+        };
+        let conditions = self.predicate.iter().cloned().chain([implied]).collect();
+        let (files, _) = snapshot
+            .files(BoundPredicate::all_of(conditions).as_ref())
+            .await?;
+        // Both lists have the order of the snapshot.
+        let paths = files.batches.iter().flat_map(|batch| batch.adds.path.iter());
+        let mut paths = paths.peekable();
+        let planned = self.paths.iter().flat_map(StringArray::iter);
+        let kept = planned.map(|path| u8::from(paths.next_if(|next| *next == path).is_some()));
+        let kept = kept.collect();
+        match paths.next() {
+            None => Ok(Some(kept)),
+            Some(path) => Err(Error::internal(format!(
+                "{path:?} is in another order in the snapshot"
+            ))),
+        }
+    }
+
+    /// The files for an index, by ordinal: `uri` (absolute and percent-encoded), `length` in bytes.
+    pub fn file_list(&self) -> Result<RecordBatch> {
+        file_list::of(&self.entries)
     }
 
     /// The number of files.
