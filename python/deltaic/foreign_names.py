@@ -49,6 +49,7 @@ OF_TABLES: Mapping[str, str] = {
 """Names of tables and snapshots."""
 
 ARGUMENTS: Mapping[str, str] = {
+    "condition": "where=…, the condition on rows of the table",
     "configuration": "properties={…}, of deltaic.write and Table.create",
     "custom_metadata": "commit_info={…}",
     "except_cols": "the clause without _all, with the columns to set",
@@ -65,8 +66,11 @@ ARGUMENTS: Mapping[str, str] = {
     "commit_properties": "commit_info={…} and app_transaction=(id, version)",
     "predicate": "where=…, the condition on rows of the table",
     "replaceWhere": "where=…, of overwrite",
+    "enforce_retention_duration": "force=True, of vacuum",
+    "retention_hours": "retention=timedelta(hours=…), of vacuum",
     "schema_mode": 'schema_mode="merge" of append, overwrite, merge and deltaic.write',
     "storage_options": "storage_options of deltaic.Table",
+    "target": "version=… or timestamp=…, of restore",
     "txnAppId": "app_transaction=(id, version)",
     "txnVersion": "app_transaction=(id, version)",
     "updates": "set={column: value}",

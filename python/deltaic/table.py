@@ -15,6 +15,7 @@ from deltaic.column import columns_json
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
 from deltaic.commit_options import CommitOptions, to_options
+from deltaic.foreign_names import elsewhere
 from deltaic.handle import open_location
 from deltaic.ignored_properties import warn_of_ignored
 from deltaic.read_once import UsedIterators
@@ -176,6 +177,7 @@ class Table(
             warn_of_ignored((properties or {}).items(), stacklevel=2)
         return Table(uri, storage_options=storage_options)
 
+    @elsewhere(versionAsOf="version=…", timestampAsOf="timestamp=…")
     def snapshot(self, version: int | None = None, timestamp: str | datetime | None = None) -> Snapshot:
         """Returns the table at its newest version, or at an earlier one.
 

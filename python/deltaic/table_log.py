@@ -9,6 +9,7 @@ from deltaic.arguments import bounded_int, flag, names
 from deltaic.check import Report
 from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust
+from deltaic.foreign_names import elsewhere
 from deltaic.handle import Handle
 from deltaic.log_maintenance import (
     Checkpoint,
@@ -30,6 +31,14 @@ class TableLog(Handle):
 
     __slots__ = ()
 
+    @elsewhere(
+        starting_version="start=…, a version or a time",
+        starting_timestamp="start=…, a version or a time",
+        ending_version="end=…, a version or a time",
+        ending_timestamp="end=…, a version or a time",
+        startingVersion="start=…, a version or a time",
+        endingVersion="end=…, a version or a time",
+    )
     def changes(
         self,
         start: int | str | datetime,

@@ -37,25 +37,24 @@ def sales(tmp_path: Path) -> Path:
     return tmp_path / "sales"
 
 
-def test_the_plan_is_native_vectorised_and_broadcasts(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_plan_is_native_and_vectorised(spark: SparkSession, tmp_path: Path) -> None:
     rows = pa.table({"id": [1, 2], "region": ["EU", "Übersee"], "amount": [1.0, 9.0]})
     deltaic.Table.create(tmp_path / "t", rows.schema, partition_by=["region"]).append(rows)
     plan = plan_of(ds.read(spark).load(tmp_path / "t").where("amount > 5").select("amount", "region"))
     assert "Batched: true" in plan
-    assert "BroadcastHashJoin" in plan, "what a folder may spell otherwise comes from the log"
+    assert "Join" not in plan, "values of the log are constants of each file"
     assert "PushedFilters: [IsNotNull(amount), GreaterThan(amount,5.0)]" in plan
     assert "ReadSchema: struct<amount:double>" in plan, "columns are pruned"
     for foreign in ("Python", "ArrowEval", "SortMergeJoin", "CartesianProduct"):
         assert foreign not in plan
 
 
-def test_values_that_folders_spell_prune_in_spark(spark: SparkSession, sales: Path) -> None:
+def test_partition_values_prune_in_spark(spark: SparkSession, sales: Path) -> None:
     frame = ds.read(spark).load(sales).where("region = 'EU'").select("amount", "region")
     plan = plan_of(frame)
     assert "Join" not in plan
     assert "PartitionFilters: [isnotnull(region" in plan
     assert frame.count() == 20
-    assert {Path(file).parent.name for file in frame.inputFiles()} >= {"region=EU"}
 
 
 def test_a_table_without_partitions_is_a_bare_scan(spark: SparkSession, tmp_path: Path) -> None:
@@ -325,8 +324,8 @@ def test_a_count_of_all_rows_is_reported_by_the_log(spark: SparkSession, sales: 
     for file in sales.rglob("*.parquet"):
         file.rename(file.with_suffix(".gone"))
     assert frame.count() == 40, "no file was opened"
-    assert type(frame.select("id")) is type(spark.range(1))
-    for asked in (frame.where("true"), frame.select("id"), frame.cache()):
+    assert frame.where("true").count() == frame.select("id").count() == 40
+    for asked in (frame.where("id >= 0"), frame.cache()):
         with pytest.raises(deltaic.CorruptData, match="a data file is missing"):
             asked.count()
     frame.unpersist()

@@ -53,7 +53,8 @@ def explain(frame: DataFrame) -> str:
     """Reports how the Delta tables of this DataFrame are read, as text.
 
     For each table: the path taken (Spark's own Parquet reader, or the data source) and why, the version, how
-    many files the filters of the query leave, and how deleted rows are left out. Use ``frame.explain()`` for Spark's own plan.
+    many files the filters of the query leave, and how deleted rows are left out. Use ``frame.explain()`` for
+    Spark's own plan.
 
     Raises:
         ValueError: The DataFrame's plan contains no table that deltaic reads.

@@ -39,7 +39,7 @@ class Reader:
     - ``predicate``: SQL text, as for `where`.
     - ``rowIds``: true adds ``_row_id`` and ``_row_commit_version``; requires row tracking.
     - ``fileModificationTime``: true adds ``_file_modification_time``, the modification time of a row's file
-      according to the log. (With Spark Connect, ``_metadata.file_modification_time`` may hold another number.)
+      according to the log. (With Spark Connect, ``_metadata.file_modification_time`` may be another number.)
     - Storage options, with the names of `deltaic.Table`. Spark's own reader needs them in its Hadoop
       configuration; those that begin with ``fs.`` are passed to it.
 

@@ -10,6 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BinaryExpression;
 import org.apache.spark.sql.catalyst.expressions.Contains;
+import org.apache.spark.sql.catalyst.expressions.CreateArray;
+import org.apache.spark.sql.catalyst.expressions.ElementAt;
 import org.apache.spark.sql.catalyst.expressions.EndsWith;
 import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
@@ -159,7 +161,11 @@ final class FilterTree {
         String type = type(e.dataType());
         LinkedList path = new LinkedList();
         Expression at = e;
-        while (at instanceof GetStructField) {
+        while (at instanceof GetStructField || isWhole(at)) {
+            if (isWhole(at)) {
+                at = (Expression) ((ElementAt) at).left().children().head();
+                continue;
+            }
             GetStructField field = (GetStructField) at;
             path.addFirst(quoted(((StructType) field.child().dataType()).fields()[field.ordinal()].name()));
             at = field.child();
@@ -167,6 +173,13 @@ final class FilterTree {
         if (!(at instanceof AttributeReference)) return null;
         path.addFirst(quoted(((AttributeReference) at).name()));
         return "{\"column\":[" + String.join(",", path) + "],\"type\":" + quoted(type) + "}";
+    }
+
+    /** element_at(array(x), 1): how a scan has Spark read all fields of x. */
+    private static boolean isWhole(Expression e) {
+        if (!(e instanceof ElementAt) || !(((ElementAt) e).left() instanceof CreateArray)) return false;
+        Object position = ((ElementAt) e).right() instanceof Literal ? ((Literal) ((ElementAt) e).right()).value() : null;
+        return ((ElementAt) e).left().children().size() == 1 && Integer.valueOf(1).equals(position);
     }
 
     private static String literal(Literal literal) { return value(literal.value(), literal.dataType()); }

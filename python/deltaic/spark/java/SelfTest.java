@@ -15,12 +15,12 @@ import scala.collection.immutable.Seq;
 public final class SelfTest {
     /**
      * @param path a list of two files, whose values are 1 and NULL
-     * @param pruner leaves out no file
+     * @param python leaves out no file
      * @return what is wrong, or null
      */
-    public static String run(String path, Function pruner) throws Exception {
+    public static String run(String path, Function python) throws Exception {
         StructType values = new StructType().add("value", DataTypes.LongType);
-        SnapshotIndex index = new SnapshotIndex("", "file:///", path, 2, values, pruner);
+        SnapshotIndex index = new SnapshotIndex("", "file:///", path, 2, values, "", python);
         Seq none = Sequences.seq(Collections.emptyList());
         if (index.listFiles(none, none).size() != 2) return "it does not list its files";
         Seq ofOne = index.listFiles(equal("value", 1L), equal("id", 5L));

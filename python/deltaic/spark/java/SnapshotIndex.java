@@ -32,7 +32,8 @@ public final class SnapshotIndex implements FileIndex {
     private final String root;
     private final FileList files;
     private final StructType values;
-    private final Function pruner;
+    private final String deleted;
+    private final Function python;
     private volatile int listed = -1;
 
     /**
@@ -40,22 +41,43 @@ public final class SnapshotIndex implements FileIndex {
      * @param root the URI of the table
      * @param path a file with the list of files, see FileList
      * @param values the columns of the values
-     * @param pruner answers filters, see Pruning
+     * @param deleted how the names of columns begin by which deleted rows are left out; empty if there are none
+     * @param python answers questions, see Question
      */
     public SnapshotIndex(
-        String key, String root, String path, int files, StructType values, Function pruner
+        String key, String root, String path, int files, StructType values, String deleted, Function python
     ) throws Exception {
         this.key = key;
         this.root = root;
         this.files = FileList.read(path, files);
         this.values = values;
-        this.pruner = pruner;
+        this.deleted = deleted;
+        this.python = python;
     }
 
     public String key() { return key; }
 
     /** The number of files that the last query read, -1 before. */
     public int listed() { return listed; }
+
+    boolean hasDeletedRows() { return !deleted.isEmpty(); }
+
+    /** Whether a condition is the one by which deleted rows are left out, and no other. */
+    boolean leavesOut(Expression condition) {
+        Iterator columns = Sequences.list(condition.references().toSeq()).iterator();
+        boolean any = false;
+        while (columns.hasNext()) {
+            if (!((Attribute) columns.next()).name().startsWith(deleted)) return false;
+            any = true;
+        }
+        return any;
+    }
+
+    /** The number of rows of the snapshot by the log; null if it is not known, or not all its files are here. */
+    Long rows() {
+        Object rows = Question.ask(python, "rows");
+        return rows instanceof Number ? Long.valueOf(((Number) rows).longValue()) : null;
+    }
 
     public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
         boolean[] kept = all();
@@ -117,9 +139,10 @@ public final class SnapshotIndex implements FileIndex {
     }
 
     private void keepByStatistics(boolean[] kept, List filters) {
-        byte[] answer = Pruning.ask(pruner, filters);
-        if (answer == null || answer.length != kept.length) return;
-        for (int file = 0; file < kept.length; file++) kept[file] &= answer[file] != 0;
+        String tree = filters.isEmpty() ? null : FilterTree.of(filters);
+        Object answer = tree == null ? null : Question.ask(python, tree);
+        if (!(answer instanceof byte[]) || ((byte[]) answer).length != kept.length) return;
+        for (int file = 0; file < kept.length; file++) kept[file] &= ((byte[]) answer)[file] != 0;
     }
 
     public Seq rootPaths() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -14,12 +15,12 @@ from deltaic.spark.native.pruning import changed_meaning, pruning
 from deltaic.spark.native.report import Report, remember, remember_relation
 from deltaic.spark.native.scan import native_scan
 from deltaic.spark.native.scan_plan import modification_time_unsupported, plan_native_scan
-from deltaic.spark.native.snapshot_frame import with_count_of_log
 from deltaic.spark.runtime.classes import RuntimeUnavailable, java_classes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from deltaic import _rust
     from deltaic.snapshot import Snapshot
 
 __all__ = ["ReadRequest", "choose_path"]
@@ -74,11 +75,21 @@ def choose_path(
             raise modification_time_unsupported(error.message, error.context) from error
         frame = by_source(prunes_by)
         report = Report(
-            snapshot.uri, snapshot.version, "data source", error.message, predicate=request.predicate
+            snapshot.uri,
+            snapshot.version,
+            "data source",
+            error.message,
+            predicate=request.predicate,
+            notes=[why_not] if why_not else [],
         )
         remember_relation(frame, report)
-        return _filtered(frame, snapshot, request.predicate)
-    scan = native_scan(spark, classes, scan_plan, planned, request.hadoop_options)
+        return _filtered(frame, request.predicate)
+    # A plan with a predicate does not have all rows.
+    rows = None if prunes_by is not None else snapshot
+    answer = partial(_answer, planned, rows)
+    scan = native_scan(
+        spark, classes, scan_plan, answer, file_list=planned.file_list, hadoop_options=request.hadoop_options
+    )
     report = Report(
         table=snapshot.uri,
         version=snapshot.version,
@@ -89,11 +100,11 @@ def choose_path(
         files_after_partitions=scan_plan.files_after_partitions,
         size_in_bytes=scan_plan.size_in_bytes,
         predicate=request.predicate,
-        notes=[*([why_not] if why_not else []), *scan.notes],
+        notes=scan.notes,
     )
     remember(scan.key, report)
     report_missing_files()
-    return _filtered(scan.frame, snapshot, request.predicate)
+    return _filtered(scan.frame, request.predicate)
 
 
 def _classes(spark: SparkSession, snapshot: Snapshot) -> Any:
@@ -106,9 +117,15 @@ def _classes(spark: SparkSession, snapshot: Snapshot) -> Any:
         ) from error
 
 
-def _filtered(frame: DataFrame, snapshot: Snapshot, predicate: str | None) -> DataFrame:
+def _answer(planned: _rust.NativeScanPlan, whole: Snapshot | None, question: str) -> bytes | int | None:
+    if question == "rows":
+        return None if whole is None else whole.num_rows
+    return planned.kept(question)
+
+
+def _filtered(frame: DataFrame, predicate: str | None) -> DataFrame:
     if predicate is None:
-        return with_count_of_log(frame, snapshot)
+        return frame
     try:
         return frame.where(predicate)
     except (ParseException, AnalysisException) as error:

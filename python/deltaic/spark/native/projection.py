@@ -52,6 +52,14 @@ class Projection:
         """Returns the name of a column beside those of the files, such as ``file`` for its ordinal."""
         return f"{self._prefix}_{what}"
 
+    def _value_name(self, index: int) -> str:
+        """Returns the name of a partition column: its own, unless a column of the files has it."""
+        name = self._schema.fields[index].name
+        pairs = zip(self._schema.names, self._physical.names, strict=True)
+        taken = {inside.lower() for outside, inside in pairs if outside not in self._partitions}
+        taken.update(each.lower() for each in self._scan_plan.row_columns or ())
+        return self.name(f"value{index}") if name.lower() in taken else name
+
     def stored(self) -> StructType:
         """Returns the columns that Spark reads from the files, by their names there."""
         pairs = zip(self._schema.fields, self._physical.fields, strict=True)
@@ -80,7 +88,7 @@ class Projection:
             for index, column in enumerate(self._schema.fields):
                 if column.name in self._partitions:
                     arrays.append(values.flatten()[values.type.get_field_index(column.name)])
-                    fields.append(StructField(self.name(f"value{index}"), column.dataType))
+                    fields.append(StructField(self._value_name(index), column.dataType))
         return fields, arrays
 
     def rows(self, frame: DataFrame) -> DataFrame:
@@ -123,7 +131,7 @@ class Projection:
         if isinstance(outside.dataType, NullType):
             column = F.lit(None)
         elif outside.name in self._partitions and not self._by_folders:
-            column = F.col(self.name(f"value{index}"))
+            column = F.col(quoted(self._value_name(index)))
         else:
             column = F.col(quoted(inside.name))
             if whole_structs and nests(outside.dataType, StructType):

@@ -8,6 +8,7 @@ out files by the statistics in the log, wherever the filter is in the query.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +23,6 @@ from deltaic.spark.runtime.classes import Callback, list_file
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from deltaic import _rust
     from deltaic.spark.native.scan_plan import NativeScanPlan
 
 __all__ = ["NativeScan", "native_scan"]
@@ -43,7 +43,9 @@ def native_scan(
     spark: SparkSession,
     classes: Any,
     scan_plan: NativeScanPlan,
-    planned: _rust.NativeScanPlan,
+    answer: Callable[[str], bytes | int | None],
+    *,
+    file_list: Any,
     hadoop_options: dict[str, str],
 ) -> NativeScan:
     """Returns a DataFrame with the table's columns in their order, read by Spark alone.
@@ -52,7 +54,9 @@ def native_scan(
         spark: A classic session.
         classes: The result of `java_classes`.
         scan_plan: The native scan plan.
-        planned: The same, as the core has it.
+        answer: Answers questions of the index: which files pass a tree of filters, or ``"rows"``, the number
+            of rows of the snapshot.
+        file_list: As `_rust.NativeScanPlan.file_list`.
         hadoop_options: Settings of Hadoop's file systems for this read.
     """
     pa = require("pyarrow", "deltaic.spark.read")
@@ -62,8 +66,7 @@ def native_scan(
     if scan_plan.vectors.num_rows:
         fields.append(StructField(projection.name("file"), LongType(), nullable=False))
         arrays.append(ordinals)
-    listed = pa.table(planned.file_list)
-    uris, lengths = listed.columns
+    uris, lengths = pa.table(file_list).columns
     names = ["uri", "length", "time", *(each.name for each in fields)]
     key = _key(scan_plan, [uris, lengths, times])
     path = list_file(pa.table([uris, lengths, times, *arrays], names=names))
@@ -76,8 +79,9 @@ def native_scan(
             scan_plan.num_files,
             projection.stored().json(),
             StructType(fields).json(),
+            projection.name("") if scan_plan.vectors.num_rows else "",
             {**OPTIONS, **hadoop_options},
-            Callback(planned.kept),
+            Callback(answer),
         )
     finally:
         Path(path).unlink()

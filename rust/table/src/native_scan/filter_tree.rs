@@ -349,18 +349,18 @@ mod tests {
     fn literals_are_internal_values() {
         let bits = 1.5f64.to_bits().cast_signed().to_string();
         for (path, data_type, literal, expected) in [
-            (&["i"][..], "int", json!("-5"), "(i < -5)"),
-            (&["d"], "double", json!(bits), "(d < 1.5D)"),
-            (&["m"], "decimal(10,2)", json!("-125"), "(m < -1.25)"),
+            (&["i"][..], "int", json!("-5"), "i < -5"),
+            (&["d"], "double", json!(bits), "d < 1.5D"),
+            (&["m"], "decimal(10,2)", json!("-125"), "m < -1.25BD"),
             (
                 &["t"],
                 "timestamp",
                 json!("1000000"),
-                "(t < TIMESTAMP '1970-01-01 00:00:01Z')",
+                "t < TIMESTAMP '1970-01-01T00:00:01Z'",
             ),
-            (&["s"], "string", json!("it's"), "(s < 'it\\'s')"),
-            (&["o", "x y"], "int", json!("1"), "(o.`x y` < 1)"),
-            (&["col-7"], "bigint", json!("1"), "(logical < 1)"),
+            (&["s"], "string", json!("it's"), "s < 'it\\'s'"),
+            (&["o", "x y"], "int", json!("1"), "o.`x y` < 1"),
+            (&["col-7"], "bigint", json!("1"), "logical < 1"),
         ] {
             let tree = compare("<", &column(path, data_type), &value(&literal, data_type));
             assert_eq!(implied(&tree).as_deref(), Some(expected), "{tree}");
@@ -409,15 +409,15 @@ mod tests {
         let unknown = json!({"op": "unknown"});
         let not = |of: &Value| json!({"op": "not", "of": of});
         let joined = |op: &str| json!({"op": op, "parts": [is_five(), unknown]});
-        assert_eq!(implied(&joined("and")).as_deref(), Some("(i = 5)"));
+        assert_eq!(implied(&joined("and")).as_deref(), Some("i = 5"));
         assert_eq!(implied(&joined("or")), None);
         assert_eq!(implied(&not(&joined("and"))), None);
         assert_eq!(implied(&not(&joined("or"))), None);
         assert_eq!(implied(&not(&not(&joined("and")))), None);
-        assert_eq!(implied(&not(&is_five())).as_deref(), Some("(NOT (i = 5))"));
+        assert_eq!(implied(&not(&is_five())).as_deref(), Some("NOT i = 5"));
         let within =
             json!({"op": "or", "parts": [joined("and"), {"op": "column", "of": column(&["b"], "boolean")}]});
-        assert_eq!(implied(&within).as_deref(), Some("((i = 5) OR b)"));
+        assert_eq!(implied(&within).as_deref(), Some("(i = 5 OR b)"));
     }
 
     #[test]
@@ -431,14 +431,14 @@ mod tests {
             implied(&tree).expect("known")
         };
         assert_eq!(text("starts_with", "a%"), "startswith(s, 'a%')");
-        assert_eq!(text("like", "a!%_b%"), "(s LIKE 'a\\\\%_b%')");
+        assert_eq!(text("like", "a!%_b%"), "s LIKE 'a\\\\%_b%'");
         let values = ["3", "1", "3"].map(|text| value(&json!(text), "int"));
         let mut list = values.to_vec();
         list.push(value(&Value::Null, "int"));
         let tree = json!({"op": "in", "of": column(&["i"], "int"), "values": list});
-        assert_eq!(implied(&tree).as_deref(), Some("(i IN (1, 3, NULL))"));
+        assert_eq!(implied(&tree).as_deref(), Some("i IN (1, 3, NULL)"));
         let null = json!({"op": "is_null", "of": column(&["o"], "")});
-        assert_eq!(implied(&null).as_deref(), Some("(o IS NULL)"));
+        assert_eq!(implied(&null).as_deref(), Some("o IS NULL"));
     }
 
     #[test]
