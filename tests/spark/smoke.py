@@ -11,6 +11,7 @@ FILES = [
     "tests/spark/test_bad_input.py",
     "tests/spark/test_connect.py",
     "tests/spark/test_golden.py",
+    "tests/spark/test_index.py",
     "tests/spark/test_native_columns.py",
     "tests/spark/test_native_scan.py",
     "tests/spark/test_native_vectors.py",
