@@ -203,11 +203,12 @@ class Table(
         """
         if version is not None and timestamp is not None:
             raise ValueError("give version or timestamp, not both")
+        # `elsewhere` is between the caller and this function.
         if version is not None:
-            return announced(self._rust.snapshot(version=to_version(version)), stacklevel=3)
+            return announced(self._rust.snapshot(version=to_version(version)), stacklevel=4)
         if timestamp is not None:
-            return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=3)
-        return announced(self._refreshed(), stacklevel=3)
+            return announced(self._rust.snapshot(timestamp_ms=to_millis(timestamp)), stacklevel=4)
+        return announced(self._refreshed(), stacklevel=4)
 
     def transaction(
         self,
