@@ -373,11 +373,7 @@ mod tests {
             // Another type than that of the table, unknown columns, NULL, an operator.
             compare("=", &column(&["i"], "bigint"), &value(&json!("5"), "bigint")),
             compare("=", &column(&["i"], "int"), &value(&json!("5"), "bigint")),
-            compare(
-                "=",
-                &column(&["i"], "int"),
-                &value(&json!("3000000000"), "int"),
-            ),
+            compare("=", &column(&["i"], "int"), &value(&json!("3000000000"), "int")),
             compare("=", &column(&["i"], "int"), &value(&Value::Null, "int")),
             compare(
                 "=",
@@ -385,12 +381,12 @@ mod tests {
                 &value(&json!("1"), "decimal(10,3)"),
             ),
             compare("=", &column(&["I"], "int"), &value(&json!("5"), "int")),
-            compare("=", &column(&["logical"], "bigint"), &value(&json!("5"), "bigint")),
             compare(
                 "=",
-                &column(&["i", "x"], "int"),
-                &value(&json!("5"), "int"),
+                &column(&["logical"], "bigint"),
+                &value(&json!("5"), "bigint"),
             ),
+            compare("=", &column(&["i", "x"], "int"), &value(&json!("5"), "int")),
             compare("~", &column(&["i"], "int"), &value(&json!("5"), "int")),
             json!({"op": "in", "of": column(&["i"], "int"), "values": [value(&Value::Null, "int")]}),
             json!({"op": "starts_with", "of": column(&["i"], "int"), "value": value(&json!("5"), "int")}),
