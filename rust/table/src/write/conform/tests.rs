@@ -1,4 +1,4 @@
-//! Slices of arrays with 64-bit offsets.
+//! Slices of arrays with 64-bit offsets, and values below NULLs.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Decimal256Array, LargeBinaryArray, LargeListArray, NullArray};
