@@ -143,7 +143,7 @@ races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=50
 .PHONY: bench-races
 bench-races: .envs/bench/.ready .envs/stores/.packages ## compare concurrent commits with deltalake, on a disk and on S3 (WRITERS=8 COMMITS=500 STORE_COMMITS=100 TURNS=5)
 	@.envs/bench/bin/python benches/python/races.py --writers $(WRITERS) --commits $(COMMITS) \
-		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/moto_server --markdown docs/background/benchmarks.md
+		--s3-commits $(STORE_COMMITS) --turns $(TURNS) --s3 .envs/stores/bin/python --markdown docs/background/benchmarks.md
 
 .PHONY: explore
 explore: need-java develop ## search with new seeds: all random suites for each of SEEDS=1, or ONLY=programs,merges with SIZE=10 times the cases

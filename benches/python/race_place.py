@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+MOTO = Path(__file__).resolve().parents[2] / "tests" / "stores" / "moto_server.py"
 BUCKET = "tables"
 SIGNED = (
     "AWS4-HMAC-SHA256 Credential=planted/20261121/us-east-1/s3/aws4_request, "
@@ -89,13 +90,13 @@ class OnS3:
 
 
 @contextlib.contextmanager
-def moto(server: Path, folder: Path) -> Iterator[int]:
-    """Runs the server; yields its port."""
+def moto(python: Path, folder: Path) -> Iterator[int]:
+    """Runs the server of the tests with the Python that has moto; yields its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     with (folder / "moto.log").open("wb") as log:
-        command = [str(server.resolve()), "--host", "127.0.0.1", "--port", str(port)]
+        command = [str(python.absolute()), str(MOTO), "--host", "127.0.0.1", "--port", str(port)]
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
     try:
         for _ in range(600):

@@ -1,6 +1,6 @@
 """Benchmarks concurrent commits of many processes to one table, with deltaic and deltalake.
 
-`races.py [--writers 8] [--commits 500] [--turns 5] [--s3 MOTO_SERVER] [--markdown PAGE]`.
+`races.py [--writers 8] [--commits 500] [--turns 5] [--s3 PYTHON] [--markdown PAGE]`.
 
 Each peer has its own table. The peers alternate, and in each turn every writer makes its share of the
 commits, of one row each; the clock runs from when all writers are ready until the last has ended. Before a
@@ -188,7 +188,9 @@ def main() -> int:
     parser.add_argument("--commits", type=int, default=500, help="of each writer, on the local disk")
     parser.add_argument("--s3-commits", type=int, default=100, help="of each writer, on S3")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--s3", type=Path, metavar="MOTO_SERVER", help="race on S3 too")
+    parser.add_argument(
+        "--s3", type=Path, metavar="PYTHON", help="race on S3 too, with the moto of this Python"
+    )
     parser.add_argument("--markdown", type=Path)
     parser.add_argument(
         "--write", nargs=5, metavar=("PEER", "URI", "WRITER", "BEGIN:END", "OPTIONS"), help="be a writer"

@@ -21,8 +21,13 @@ AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 
 def moto() -> list[str] | str:
     """Returns the command to start moto's server, or the reason why it is not available."""
-    server = ENV / "bin" / "moto_server"
-    return [str(server), "--host", "127.0.0.1", "--port", "0"] if server.exists() else _absent("moto")
+    python = ENV / "bin" / "python"
+    server = Path(__file__).with_name("moto_server.py")
+    return (
+        [str(python), str(server), "--host", "127.0.0.1", "--port", "0"]
+        if python.exists()
+        else _absent("moto")
+    )
 
 
 def azurite() -> list[str] | str:
