@@ -17,7 +17,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, MapArray, NullArray, cast::AsAr
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::expr::Scalar;
-use crate::schema::{DataType, PrimitiveType, StructField};
+use crate::schema::{DataType, DeclaredLength, DeclaredType, PrimitiveType, StructField};
 use crate::{Error, ErrorKind, Result};
 
 /// The folder name of NULL.
@@ -30,13 +30,17 @@ fn is_null_text(text: &str) -> bool {
 }
 
 /// Parses a value in the log; `Ok(None)` is NULL, `Err` is text that is not a valid value of the type of
-/// the column.
+/// the column. Text of `char(n)` is padded, as all that is read.
 pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Scalar>> {
     let Some(text) = text.filter(|text| !is_null_text(text)) else {
         return Ok(None);
     };
     let data_type = primitive(column)?;
     match Scalar::parse(text, data_type) {
+        Some(Scalar::String(text)) => Ok(Some(Scalar::String(match length(column) {
+            Some(length) => length.padded(&text).into_owned(),
+            None => text,
+        }))),
         Some(scalar) => Ok(Some(scalar)),
         None => Err(Error::new(
             ErrorKind::CorruptLog,
@@ -44,6 +48,14 @@ pub fn parse_value(column: &StructField, text: Option<&str>) -> Result<Option<Sc
         )
         .with("field", column.name.as_str())
         .hint("the action that added the file is damaged: restore its commit from a backup")),
+    }
+}
+
+/// The declared length of a string column.
+fn length(column: &StructField) -> Option<DeclaredLength> {
+    match column.declared_lengths() {
+        Some(DeclaredType::Length(length)) => Some(length),
+        _ => None,
     }
 }
 
@@ -179,8 +191,13 @@ pub fn parse_texts(column: &StructField, partition_values: &MapArray) -> Result<
         }
         PrimitiveType::String => {
             let mut builder = StringBuilder::new();
+            let length = length(column);
             for_each_text(partition_values, &column.name, |text| {
-                builder.append_option(text.filter(|text| !is_null_text(text)));
+                let text = text.filter(|text| !is_null_text(text));
+                match (text, length) {
+                    (Some(text), Some(length)) => builder.append_value(length.padded(text)),
+                    (text, _) => builder.append_option(text),
+                }
             });
             Arc::new(builder.finish())
         }

@@ -78,6 +78,8 @@ impl AddColumns {
         };
         let in_log = |field: &StructField| StructField {
             name: name_in_log(field, mode).to_owned(),
+            // Without its declared type, so that texts of char(n) are those in the log.
+            metadata: Default::default(),
             ..field.clone()
         };
         let partitions = match has_columns {

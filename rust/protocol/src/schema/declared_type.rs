@@ -2,7 +2,9 @@
 //!
 //! Such as `struct<a:char(3),b:array<varchar(5)>>`, as Spark records it in `__CHAR_VARCHAR_TYPE_STRING`.
 
-use super::StructField;
+use std::borrow::Cow;
+
+use super::{DataType, StructField, StructType};
 
 /// The maximum depth of a declared type; deeper parts have no limit.
 const MOST_LEVELS: usize = 100;
@@ -29,6 +31,53 @@ pub enum DeclaredType {
     Struct(Vec<(String, DeclaredType)>),
     /// A type without limits.
     Other,
+}
+
+impl DeclaredLength {
+    /// The text as it is read: text of `char(n)` is padded with spaces to `n` characters.
+    ///
+    /// ```
+    /// use deltaic_protocol::schema::DeclaredLength;
+    /// assert_eq!(DeclaredLength::Char(3).padded("é"), "é  ");
+    /// assert_eq!(DeclaredLength::Varchar(3).padded("é"), "é");
+    /// ```
+    #[must_use]
+    pub fn padded(self, text: &str) -> Cow<'_, str> {
+        let Self::Char(length) = self else {
+            return Cow::Borrowed(text);
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        match length.saturating_sub(text.chars().count()) {
+            0 => Cow::Borrowed(text),
+            missing => Cow::Owned(format!("{text}{}", " ".repeat(missing))),
+        }
+    }
+}
+
+impl StructType {
+    /// Whether a column or a field of structs is declared as `char(n)`.
+    #[must_use]
+    pub fn is_char(&self, path: &[String]) -> bool {
+        let (mut fields, mut names) = (self, path.iter());
+        while let Some(field) = names.next().and_then(|name| fields.field(name)) {
+            // The declared type of a column has those of its fields.
+            if let Some(declared) = field.declared_lengths() {
+                let found = names.try_fold(declared, |of, name| match of {
+                    DeclaredType::Struct(fields) => {
+                        let field = fields.into_iter().find(|(field, _)| field == name);
+                        field.map(|(_, declared)| declared)
+                    }
+                    _ => None,
+                });
+                return matches!(found, Some(DeclaredType::Length(DeclaredLength::Char(_))));
+            }
+            let DataType::Struct(inner) = &field.data_type else {
+                return false;
+            };
+            fields = inner;
+        }
+        false
+    }
 }
 
 impl StructField {
@@ -82,11 +131,21 @@ impl DeclaredType {
     }
 
     fn has_limit(&self) -> bool {
+        self.has(&|_| true)
+    }
+
+    /// Whether a string in it is declared as `char(n)`.
+    #[must_use]
+    pub fn has_char(&self) -> bool {
+        self.has(&|length| matches!(length, DeclaredLength::Char(_)))
+    }
+
+    fn has(&self, is_wanted: &dyn Fn(DeclaredLength) -> bool) -> bool {
         match self {
-            Self::Length(_) => true,
-            Self::Array(element) => element.has_limit(),
-            Self::Map(key, value) => key.has_limit() || value.has_limit(),
-            Self::Struct(fields) => fields.iter().any(|(_, declared)| declared.has_limit()),
+            Self::Length(length) => is_wanted(*length),
+            Self::Array(element) => element.has(is_wanted),
+            Self::Map(key, value) => key.has(is_wanted) || value.has(is_wanted),
+            Self::Struct(fields) => fields.iter().any(|(_, declared)| declared.has(is_wanted)),
             Self::Other => false,
         }
     }

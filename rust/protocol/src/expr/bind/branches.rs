@@ -2,13 +2,13 @@
 
 use super::{Binder, Column, Value};
 use crate::Result;
-use crate::expr::Scalar;
 use crate::expr::coercion::wider;
 use crate::expr::compute::{Computed, Node};
 use crate::expr::integers::is_integral;
 use crate::expr::known::Known;
-use crate::expr::predicate::Expr;
+use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
+use crate::expr::{Comparison, Scalar};
 use crate::schema::{DataType, PrimitiveType};
 
 impl Binder<'_> {
@@ -20,7 +20,15 @@ impl Binder<'_> {
         otherwise: Option<&Expr>,
     ) -> Result<Value> {
         let operand = match operand {
-            Some(operand) => Some(self.named(operand)?),
+            Some(operand) => {
+                let (named, mut column) = self.named(operand)?;
+                if let ExprKind::Column(_) = operand.kind
+                    && let Value::Column(of) = self.value(operand)?
+                {
+                    column.char_length = of.char_length;
+                }
+                Some((named, column))
+            }
             None => None,
         };
         let (mut conditions, mut results) = (Vec::new(), Vec::new());
@@ -28,8 +36,11 @@ impl Binder<'_> {
             let bind = || match &operand {
                 None => self.condition(condition),
                 Some((_, column)) => self.with_operands(condition, || {
-                    let value = self.tested(condition)?;
-                    self.equal(at, Value::Column(column.clone()), (condition.at, value))
+                    let (operand, value) = (Value::Column(column.clone()), self.tested(condition)?);
+                    match self.padded(Comparison::Equal, &operand, &value, condition) {
+                        Some(padded) => Ok(padded),
+                        None => self.equal(at, operand, (condition.at, value)),
+                    }
                 }),
             };
             conditions.push(match index {
@@ -70,6 +81,7 @@ impl Binder<'_> {
             collation: None,
             shown: Some(self.source.text(expr.at)),
             char_length: None,
+            is_char: false,
         };
         Ok(((name, part), column))
     }

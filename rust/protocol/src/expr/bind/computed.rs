@@ -118,6 +118,7 @@ impl Binder<'_> {
             collation: None,
             shown,
             char_length: None,
+            is_char: false,
         }
     }
 
@@ -132,6 +133,22 @@ impl Binder<'_> {
     pub(super) fn tested(&self, expr: &Expr) -> Result<Value> {
         Ok(match self.value(expr)? {
             Value::Computed(computed) => Value::Column(self.lifted(computed)),
+            value => value,
+        })
+    }
+
+    /// Binds an operand of a test that does not pad texts of `char(n)` itself.
+    pub(super) fn read(&self, expr: &Expr) -> Result<Value> {
+        self.tested(expr).and_then(|value| self.as_read(expr.at, value))
+    }
+
+    /// The operand as a computed value if it is a column of `char(n)`: statistics have its stored texts, which not every
+    /// writer pads, and rows have padded ones.
+    pub(super) fn as_read(&self, at: Span, value: Value) -> Result<Value> {
+        Ok(match value {
+            Value::Column(column) if column.is_char && column.collation.is_none() => {
+                Value::Column(self.lifted(self.typed(at, Value::Column(column))?))
+            }
             value => value,
         })
     }

@@ -15,6 +15,9 @@ use crate::schema::{DataType, PrimitiveType};
 impl Binder<'_> {
     pub(super) fn is_in(&self, expr: &Expr, inner: &Expr, list: &[Expr]) -> Result<BoundPredicate> {
         let at = expr.at;
+        if let Some(padded) = self.padded_in_columns(expr, inner, list)? {
+            return Ok(padded);
+        }
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             match self.value(item)? {
@@ -29,6 +32,7 @@ impl Binder<'_> {
         if let Some(padded) = self.padded_in(&value, &items, expr) {
             return Ok(padded);
         }
+        let value = self.as_read(inner.at, value)?;
         let own = match &value {
             Value::Known(known) => known.data_type,
             Value::Column(column) if items.iter().all(|item| item.data_type == PrimitiveType::Void) => {

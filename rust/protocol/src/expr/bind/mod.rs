@@ -76,6 +76,8 @@ struct Column {
     shown: Option<String>,
     /// `n`, if it is declared as `char(n)`.
     char_length: Option<u32>,
+    /// Whether it is declared as `char(n)`, also in a struct.
+    is_char: bool,
 }
 
 impl Column {
@@ -243,18 +245,22 @@ impl Binder<'_> {
                 let right_value = self.tested(right)?;
                 match self.padded(*op, &left_value, &right_value, expr) {
                     Some(padded) => padded,
-                    None => self.compare(*op, (left.at, left_value), (right.at, right_value), expr.at)?,
+                    None => {
+                        let left = (left.at, self.as_read(left.at, left_value)?);
+                        let right = (right.at, self.as_read(right.at, right_value)?);
+                        self.compare(*op, left, right, expr.at)?
+                    }
                 }
             }
             ExprKind::Between(inner, low, high) => {
                 // Bound once: in nested BETWEENs, binding it twice would take exponential time.
-                let mut value = self.tested(inner)?;
+                let mut value = self.read(inner)?;
                 if let Value::Condition(_) = value {
                     value = Value::Column(self.lifted(self.typed(inner.at, value)?));
                 }
                 let part = |op, bound: &Expr| {
                     let side = (inner.at, value.clone());
-                    self.compare(op, side, (bound.at, self.tested(bound)?), expr.at)
+                    self.compare(op, side, (bound.at, self.read(bound)?), expr.at)
                 };
                 let above = part(Comparison::GreaterOrEqual, low)?;
                 match (above, part(Comparison::LessOrEqual, high)?) {

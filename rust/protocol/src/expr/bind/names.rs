@@ -98,6 +98,7 @@ impl Binder<'_> {
                 (data_type, next) if next.is_none() || matches!(data_type, DataType::Map(_)) => {
                     let column = Column {
                         collation: collation(field),
+                        is_char: self.schema.is_char(&path),
                         path,
                         data_type: data_type.clone(),
                         shown: None,

@@ -5,8 +5,10 @@
 use std::sync::Arc;
 
 use super::{Binder, Column, Value};
+use crate::Result;
 use crate::expr::known::Known;
 use crate::expr::padded::{Compared, PaddedComparison};
+use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::{BoundPredicate, Comparison, ComputedPart, Scalar};
 
 impl Binder<'_> {
@@ -48,6 +50,30 @@ impl Binder<'_> {
         let Value::Column(column) = value else { return None };
         let texts = items.iter().map(text).collect::<Option<Vec<_>>>()?;
         compared(column, PaddedComparison::any_of(texts), shown)
+    }
+
+    /// The same for a list of such columns.
+    pub(super) fn padded_in_columns(
+        &self,
+        shown: &Expr,
+        inner: &Expr,
+        list: &[Expr],
+    ) -> Result<Option<BoundPredicate>> {
+        if !std::iter::once(inner)
+            .chain(list)
+            .all(|expr| matches!(expr.kind, ExprKind::Column(_)))
+        {
+            return Ok(None);
+        }
+        let value = self.value(inner)?;
+        let mut parts = Vec::with_capacity(list.len());
+        for item in list {
+            match self.padded(Comparison::Equal, &value, &self.value(item)?, shown) {
+                Some(padded) => parts.push(padded),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(BoundPredicate::Or(parts)))
     }
 }
 

@@ -33,7 +33,7 @@ fn is_converted(data_type: &DataType) -> bool {
 impl Binder<'_> {
     /// Binds a string column or constant.
     fn text(&self, expr: &Expr) -> Result<Text> {
-        let value = match self.tested(expr)? {
+        let value = match self.read(expr)? {
             Value::Column(column) if is_converted(&column.data_type) => {
                 let typed = self.typed(expr.at, Value::Column(column))?;
                 Value::Column(self.lifted(self.implicit(typed, PrimitiveType::String)?))

@@ -6,12 +6,13 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array,
 use arrow_schema::{ArrowError, Fields, SchemaRef};
 use arrow_select::take::take;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
-use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::schema::{DeclaredType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::UNFIT;
 use super::conform::conform;
 use super::leaves::{InFile, in_file};
+use super::padded::padded;
 use crate::scan::Constants;
 
 /// Columns of the table and their locations in a file.
@@ -20,6 +21,8 @@ pub(crate) struct Columns {
     fields: Vec<StructField>,
     schema: SchemaRef,
     in_file: Vec<InFile>,
+    /// The declared types of columns with texts of `char(n)`.
+    declared: Vec<Option<DeclaredType>>,
     mode: ColumnMappingMode,
 }
 
@@ -37,7 +40,11 @@ impl Columns {
         });
         let in_file = found.collect::<Result<_>>()?;
         let wanted = StructType { fields };
+        let declared = wanted.fields.iter().map(StructField::declared_lengths);
         Ok(Self {
+            declared: declared
+                .map(|declared| declared.filter(DeclaredType::has_char))
+                .collect(),
             schema: Arc::new(wanted.to_arrow()?),
             fields: wanted.fields,
             in_file,
@@ -70,7 +77,8 @@ impl Columns {
         elsewhere: &dyn Fn(&StructField) -> Option<Result<ArrayRef>>,
     ) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let columns = self.fields.iter().zip(&self.in_file).map(|(field, found)| {
+        let parts = self.fields.iter().zip(&self.in_file).zip(&self.declared);
+        let columns = parts.map(|((field, found), declared)| {
             if let Some((_, one)) = constants.iter().find(|(name, _)| *name == field.name) {
                 return take(one, &UInt32Array::from(vec![0; rows]), None).map_err(unfit);
             }
@@ -78,7 +86,13 @@ impl Columns {
                 return column;
             }
             match found.root.and_then(|root| roots.place(root)) {
-                Some(place) => conform(batch.column(place), &field.data_type, &field.name, self.mode),
+                Some(place) => {
+                    let column = conform(batch.column(place), &field.data_type, &field.name, self.mode)?;
+                    match declared {
+                        Some(declared) => padded(&column, declared, &field.name),
+                        None => Ok(column),
+                    }
+                }
                 None => Ok(new_null_array(&field.data_type.to_arrow()?, rows)),
             }
         });

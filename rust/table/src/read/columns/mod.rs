@@ -5,6 +5,7 @@ pub(crate) mod dictionary_decode;
 pub(crate) mod file_columns;
 pub(crate) mod find;
 pub(crate) mod leaves;
+pub(crate) mod padded;
 pub(crate) mod variant;
 pub(crate) mod widen;
 

@@ -10,7 +10,7 @@ use arrow_schema::{DataType as ArrowType, Field, Schema, TimeUnit};
 use arrow_select::concat::concat;
 use deltaic_protocol::Result;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Scalar, evaluate};
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
+use deltaic_protocol::schema::{DataType, DeclaredType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::skipping::columns_of;
 use deltaic_storage::ParquetFile;
 use parquet::arrow::ParquetRecordBatchStreamBuilder;
@@ -22,6 +22,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::chunk_columns::Column;
 use super::chunk_statistics::PruningPredicate;
+use crate::read::columns::padded::padded;
 use crate::read::parquet::footer::{Footer, damaged, options};
 
 /// Larger Bloom filters are not fetched.
@@ -185,9 +186,9 @@ async fn by_dictionary(
     let ([name], ArrowType::Utf8) = (path.as_slice(), column.field.data_type()) else {
         return Ok(true);
     };
-    let is_text = table
-        .field(name)
-        .is_some_and(|field| field.data_type == DataType::Primitive(PrimitiveType::String));
+    let field = table.field(name);
+    let is_text = field.is_some_and(|field| field.data_type == DataType::Primitive(PrimitiveType::String));
+    let declared = field.and_then(StructField::declared_lengths);
     let all: i64 = read
         .iter()
         .filter_map(|leaf| metadata.row_groups().get(group)?.columns().get(*leaf))
@@ -202,12 +203,20 @@ async fn by_dictionary(
         Err(error @ ParquetError::External(_)) => return Err(damaged(&error, shown)),
         _ => return Ok(true),
     };
-    Ok(any_matches(part, name, &values).unwrap_or(true))
+    Ok(any_matches(part, name, declared.as_ref(), &values).unwrap_or(true))
 }
 
-/// Whether a string of a dictionary or NULL matches; `None` if that cannot be evaluated.
-fn any_matches(part: &BoundPredicate, name: &str, values: &ArrayRef) -> Option<bool> {
-    let values = arrow_cast::cast(values, &ArrowType::Utf8).ok()?;
+/// Whether a string of a dictionary, as it is read, or NULL matches; `None` if that cannot be evaluated.
+fn any_matches(
+    part: &BoundPredicate,
+    name: &str,
+    declared: Option<&DeclaredType>,
+    values: &ArrayRef,
+) -> Option<bool> {
+    let mut values = arrow_cast::cast(values, &ArrowType::Utf8).ok()?;
+    if let Some(declared) = declared {
+        values = padded(&values, declared, name).ok()?;
+    }
     values.as_string_opt::<i32>()?;
     let null = StringArray::new_null(1);
     let column = concat(&[values.as_ref(), &null]).ok()?;

@@ -30,7 +30,7 @@ impl TableTransaction {
         allowed_roots: &[String],
     ) -> Result<(Vec<Add>, Vec<ScanTask>)> {
         let snapshot = self.snapshot.clone();
-        let predicate = rows_that_may_match(bound, source)?;
+        let predicate = rows_that_may_match(bound, &snapshot, source)?;
         self.read.read_where(predicate.as_ref());
         let adds = files_that_may_match(&snapshot, predicate.as_ref()).await?;
         let columns = bound.deciding_columns();
@@ -73,20 +73,24 @@ async fn files_that_may_match(snapshot: &Snapshot, predicate: Option<&BoundPredi
 /// # Errors
 ///
 /// Those of evaluating the keys.
-fn rows_that_may_match(merge: &BoundMerge, source: &SourceRows) -> Result<Option<BoundPredicate>> {
+fn rows_that_may_match(
+    merge: &BoundMerge,
+    snapshot: &Snapshot,
+    source: &SourceRows,
+) -> Result<Option<BoundPredicate>> {
     if !merge.not_matched_by_source.is_empty() {
         return Ok(None);
     }
     if source.len() == 0 {
         return Ok(Some(BoundPredicate::Constant(Some(false))));
     }
-    let parts = merge.on.keys.iter().map(|key| may_equal(key, source));
+    let parts = merge.on.keys.iter().map(|key| may_equal(key, snapshot, source));
     let parts = parts.collect::<Result<Vec<_>>>()?;
     Ok(BoundPredicate::all_of(parts.into_iter().flatten().collect()))
 }
 
 /// What a column of the table must be to equal a value of the source; `None` if the key is no such column.
-fn may_equal(key: &JoinKey, source: &SourceRows) -> Result<Option<BoundPredicate>> {
+fn may_equal(key: &JoinKey, snapshot: &Snapshot, source: &SourceRows) -> Result<Option<BoundPredicate>> {
     let (Some([side, path @ ..]), DataType::Primitive(data_type)) =
         (key.target.widened_column(), key.target.data_type())
     else {
@@ -96,7 +100,12 @@ fn may_equal(key: &JoinKey, source: &SourceRows) -> Result<Option<BoundPredicate
         data_type,
         PrimitiveType::Boolean | PrimitiveType::Variant | PrimitiveType::Void
     );
-    if side != TARGET || is_skipped {
+    // Statistics have the stored texts of char(n), which not every writer pads.
+    let is_char = snapshot.schema().is_char(path)
+        && !path
+            .first()
+            .is_some_and(|column| snapshot.metadata().partition_columns.contains(column));
+    if side != TARGET || is_skipped || is_char {
         return Ok(None);
     }
     let (path, data_type) = (path.to_vec(), *data_type);

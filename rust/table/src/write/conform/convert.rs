@@ -17,7 +17,8 @@ use deltaic_protocol::{Error, Result};
 use super::fits::loses_nothing;
 use super::variant::convert_variant;
 use super::{failed, mismatch};
-use crate::write::constrain::not_null::{counting_within, ensure_present, is_null};
+use crate::visible_values::visible_within;
+use crate::write::constrain::not_null::{ensure_present, is_null};
 use crate::write::pieces::{rebased, span};
 
 pub(in crate::write) fn convert_field(
@@ -116,7 +117,7 @@ fn convert(array: &ArrayRef, to: &DataType, path: &str, counting: Option<&NullBu
             let rows = NullBuffer::union(counting, map.nulls());
             let (span, offsets) = (span(map.offsets()), rebased(map.offsets()));
             let offsets = offsets.ok_or_else(|| too_long(path))?;
-            let counting = counting_within(&offsets, rows.as_ref(), span.len());
+            let counting = visible_within(&offsets, rows.as_ref(), span.len());
             let part = |part: &ArrayRef, to: &DataType, nullable: bool, name: &str| {
                 let below = format!("{path}.{name}");
                 let part = part.slice(span.start, span.len());
@@ -224,7 +225,7 @@ fn convert_list<O: OffsetSizeTrait>(
     let rows = NullBuffer::union(counting, list.nulls());
     let offsets = rebased(list.offsets()).ok_or_else(|| too_long(path))?;
     let span = span(list.offsets());
-    let counting = counting_within(&offsets, rows.as_ref(), span.len());
+    let counting = visible_within(&offsets, rows.as_ref(), span.len());
     let values = list.values().slice(span.start, span.len());
     let mut values = convert(&values, &to.element_type, &below, counting.as_ref())?;
     if !to.contains_null {

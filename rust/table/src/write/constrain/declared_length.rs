@@ -4,14 +4,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, MapArray, RecordBatch, StringArray, StructArray};
-use arrow_buffer::NullBuffer;
-use arrow_schema::ArrowError;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use deltaic_protocol::schema::{DeclaredLength, DeclaredType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::not_null::counting_within;
+use crate::declared_text::{DeclaredTexts, convert_texts, failed};
 
 /// The columns of a table with strings of a declared length.
 #[derive(Debug, Default)]
@@ -45,103 +42,30 @@ impl DeclaredLengths {
             let Some(column) = index.and_then(|index| columns.get_mut(index)) else {
                 continue;
             };
-            *column = stored(column, declared, name, None)?;
+            *column = convert_texts(column, declared, name, &stored)?;
         }
-        RecordBatch::try_new(rows.schema(), columns).map_err(|error| failed(&error))
+        RecordBatch::try_new(rows.schema(), columns).map_err(failed)
     }
 }
 
-fn failed(error: &ArrowError) -> Error {
-    Error::internal(format!("the lengths of texts cannot be applied: {error}"))
-}
-
-/// Returns a column, or a part of one, with the text that is stored. Values that `counting` masks out are ignored.
-fn stored(
-    array: &ArrayRef,
-    declared: &DeclaredType,
-    path: &str,
-    counting: Option<&NullBuffer>,
-) -> Result<ArrayRef> {
-    let failed = |error: ArrowError| failed(&error);
-    match declared {
-        DeclaredType::Other => Ok(Arc::clone(array)),
-        DeclaredType::Length(length) => match array.as_string_opt::<i32>() {
-            Some(texts) => texts_of_length(texts, *length, path, counting),
-            None => Ok(Arc::clone(array)),
-        },
-        DeclaredType::Struct(fields) => {
-            let Some(rows) = array.as_struct_opt() else {
-                return Ok(Arc::clone(array));
-            };
-            let counting = NullBuffer::union(counting, rows.nulls());
-            let parts = rows.fields().iter().zip(rows.columns());
-            let parts = parts.map(|(field, part)| {
-                let name = field.name();
-                match fields.iter().find(|(declared, _)| declared == name) {
-                    Some((_, declared)) => {
-                        stored(part, declared, &format!("{path}.{name}"), counting.as_ref())
-                    }
-                    None => Ok(Arc::clone(part)),
-                }
-            });
-            let parts = parts.collect::<Result<Vec<_>>>()?;
-            let rebuilt = StructArray::try_new(rows.fields().clone(), parts, rows.nulls().cloned());
-            Ok(Arc::new(rebuilt.map_err(failed)?))
-        }
-        DeclaredType::Array(element) => {
-            let Some(list) = array.as_list_opt::<i32>() else {
-                return Ok(Arc::clone(array));
-            };
-            let rows = NullBuffer::union(counting, list.nulls());
-            let counting = counting_within(list.offsets(), rows.as_ref(), list.values().len());
-            let values = stored(
-                list.values(),
-                element,
-                &format!("{path}.element"),
-                counting.as_ref(),
-            )?;
-            let (field, offsets, _, nulls) = list.clone().into_parts();
-            Ok(Arc::new(
-                ListArray::try_new(field, offsets, values, nulls).map_err(failed)?,
-            ))
-        }
-        DeclaredType::Map(key, value) => {
-            let Some(map) = array.as_map_opt() else {
-                return Ok(Arc::clone(array));
-            };
-            let rows = NullBuffer::union(counting, map.nulls());
-            let counting = counting_within(map.offsets(), rows.as_ref(), map.entries().len());
-            let keys = stored(map.keys(), key, &format!("{path}.key"), counting.as_ref())?;
-            let values = stored(map.values(), value, &format!("{path}.value"), counting.as_ref())?;
-            let (field, offsets, entries, nulls, is_sorted) = map.clone().into_parts();
-            let entries = StructArray::try_new(
-                entries.fields().clone(),
-                vec![keys, values],
-                entries.nulls().cloned(),
-            );
-            let rebuilt = MapArray::try_new(field, offsets, entries.map_err(failed)?, nulls, is_sorted);
-            Ok(Arc::new(rebuilt.map_err(failed)?))
-        }
-    }
-}
-
-fn texts_of_length(
-    texts: &StringArray,
-    length: DeclaredLength,
-    path: &str,
-    counting: Option<&NullBuffer>,
-) -> Result<ArrayRef> {
-    let (limit, pads, declared) = match length {
-        DeclaredLength::Char(limit) => (limit, true, "char"),
-        DeclaredLength::Varchar(limit) => (limit, false, "varchar"),
+/// Returns the text that is stored. What is not visible is ignored.
+fn stored(part: DeclaredTexts<'_>) -> Result<ArrayRef> {
+    let DeclaredTexts {
+        texts,
+        length,
+        path,
+        visible,
+    } = part;
+    let (limit, declared) = match length {
+        DeclaredLength::Char(limit) => (limit, "char"),
+        DeclaredLength::Varchar(limit) => (limit, "varchar"),
     };
     let limit_chars = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut found: Vec<Option<Cow<'_, str>>> = Vec::with_capacity(texts.len());
     for (row, text) in texts.iter().enumerate() {
-        let counts = counting.is_none_or(|counting| counting.is_valid(row));
         let text = text.map(|text| {
             let Some(text) = cut(text, limit_chars) else {
-                if !counts {
+                if visible.is_some_and(|visible| visible.is_null(row)) {
                     return Ok(Cow::Borrowed(""));
                 }
                 let characters = text.chars().count();
@@ -157,11 +81,7 @@ fn texts_of_length(
                     false => error.with("row", i64::try_from(row).unwrap_or(i64::MAX)),
                 });
             };
-            let missing = limit_chars.saturating_sub(text.chars().count());
-            Ok(match pads && missing > 0 {
-                true => Cow::Owned(format!("{text}{}", " ".repeat(missing))),
-                false => Cow::Borrowed(text),
-            })
+            Ok(length.padded(text))
         });
         found.push(text.transpose()?);
     }
@@ -181,10 +101,13 @@ fn cut(text: &str, limit: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::cast::AsArray;
+
     use super::*;
 
     fn stored_texts(length: DeclaredLength, texts: &[Option<&str>]) -> Option<Vec<Option<String>>> {
-        let stored = texts_of_length(&StringArray::from(texts.to_vec()), length, "c", None).ok()?;
+        let texts: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
+        let stored = convert_texts(&texts, &DeclaredType::Length(length), "c", &stored).ok()?;
         let stored = stored.as_string::<i32>().iter();
         Some(stored.map(|text| text.map(str::to_owned)).collect())
     }

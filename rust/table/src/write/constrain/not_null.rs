@@ -1,37 +1,11 @@
 //! Checks NOT NULL within a column: a NULL that is visible is rejected, others are ignored.
-//!
-//! Values inside a NULL row, and values outside of the slice of an array, are not visible.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer, OffsetBuffer};
+use arrow_buffer::NullBuffer;
 use deltaic_protocol::{Error, ErrorKind, Result};
-
-/// Returns which values of lists are visible: those in a visible row. `None` if all are.
-pub(in crate::write) fn counting_within(
-    offsets: &OffsetBuffer<i32>,
-    rows: Option<&NullBuffer>,
-    values: usize,
-) -> Option<NullBuffer> {
-    let place = |offset: i32| usize::try_from(offset).unwrap_or(0);
-    let rows = rows.filter(|rows| rows.null_count() > 0);
-    let (first, last) = (place(offsets.first()), place(offsets.last()));
-    if rows.is_none() && first == 0 && last == values {
-        return None;
-    }
-    let mut counting = BooleanBufferBuilder::new(values);
-    counting.append_n(first.min(values), false);
-    for (row, range) in offsets.windows(2).enumerate() {
-        if let &[start, end] = range {
-            let count = place(end).saturating_sub(place(start));
-            counting.append_n(count, rows.is_none_or(|rows| rows.is_valid(row)));
-        }
-    }
-    counting.append_n(values.saturating_sub(counting.len()), false);
-    Some(NullBuffer::new(counting.finish()))
-}
 
 /// Returns the values of a NOT NULL part of a column; `ConstraintViolation` if a visible value is NULL.
 pub(in crate::write) fn ensure_present(
@@ -69,17 +43,6 @@ mod tests {
     use arrow_array::Int64Array;
 
     use super::*;
-
-    #[test]
-    fn values_of_valid_rows_are_validated() {
-        let offsets = OffsetBuffer::new(vec![1, 2, 4, 4, 5].into());
-        let rows = NullBuffer::from(vec![true, false, true, true]);
-        let counting = counting_within(&offsets, Some(&rows), 6).map(|counting| counting.iter().collect());
-        assert_eq!(counting, Some(vec![false, true, false, false, true, false]));
-        let whole = OffsetBuffer::new(vec![0, 2, 3].into());
-        assert_eq!(counting_within(&whole, None, 3), None);
-        assert_eq!(counting_within(&whole, Some(&NullBuffer::new_valid(2)), 3), None);
-    }
 
     #[test]
     fn a_null_that_counts_is_refused_and_others_go() {
