@@ -73,13 +73,13 @@ TWO = ("-n", "2")
 SUITES = [
     Suite(
         "programs",
-        pytest(*TWO, "tests/programs/test_programs.py"),
+        pytest(*TWO, "tests/programs/test_programs.py::test_programs"),
         ["tests/programs/plan.py", "tests/programs/program.py"],
         {"PROGRAMS": 60},
     ),
     Suite(
         "merges",
-        pytest(*TWO, "tests/programs/merges/test_merges.py"),
+        pytest(*TWO, "tests/programs/merges/test_merges.py::test_merges"),
         ["tests/programs/merges/plan.py"],
         {"MERGES": 30},
     ),

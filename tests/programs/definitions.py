@@ -52,6 +52,11 @@ class Definition:
         return " ".join(parts)
 
     @property
+    def chars(self) -> list[str]:
+        """The columns of the type char(n)."""
+        return [name for name, (kind, _) in self.lengths.items() if kind == "char"]
+
+    @property
     def sources(self) -> str:
         """The expressions of all generated columns."""
         return " ".join(map(str, self.generated.values()))

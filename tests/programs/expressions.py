@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ class Expression:
     sql: str
     kind: pa.DataType
     of: Callable[[Row], Any]
+    is_char: bool = False
+    """Whether it is a column of the type char(n): comparisons pad the shorter text."""
 
     def __str__(self) -> str:
         return self.sql
@@ -34,11 +36,12 @@ class Expression:
         return self.of(row) is True
 
 
-def leaves_of(schema: pa.Schema) -> Iterator[Expression]:
-    """Yields the primitive columns and fields of structs."""
+def leaves_of(schema: pa.Schema, chars: Collection[str] = ()) -> Iterator[Expression]:
+    """Yields the primitive columns and fields of structs; `chars` are the columns of the type char(n)."""
     for field in schema:
         if is_leaf(field.type):
-            yield Expression(quoted(field.name), field.type, lambda row, name=field.name: row[name])
+            is_char = field.name in chars
+            yield Expression(quoted(field.name), field.type, lambda row, name=field.name: row[name], is_char)
         elif pa.types.is_struct(field.type):
             for inner in field.type:
                 if is_leaf(inner.type):
@@ -52,9 +55,11 @@ def leaves_of(schema: pa.Schema) -> Iterator[Expression]:
 class Conditions:
     """Generates conditions on the columns of a schema, with values of the given rows and their neighbours."""
 
-    def __init__(self, schema: pa.Schema, rows: list[Row], chance: random.Random) -> None:
+    def __init__(
+        self, schema: pa.Schema, rows: list[Row], chance: random.Random, chars: Collection[str] = ()
+    ) -> None:
         self.schema = schema
-        self.leaves = list(leaves_of(schema))
+        self.leaves = list(leaves_of(schema, chars))
         self.rows = rows
         self.chance = chance
 
@@ -99,7 +104,7 @@ class Conditions:
         value = self._value(column)
         op = self.chance.choice(["=", "=", "<>", "<", "<=", ">", ">=", "<=>"])
         sql = f"{column} {op} {literal(value, column.kind)}"
-        return _bool(sql, lambda row: compared(op, column.of(row), value, column.kind))
+        return _bool(sql, lambda row: compared(op, column.of(row), value, column.kind, pads=column.is_char))
 
     def _null(self) -> Expression:
         field = self.chance.choice(list(self.schema))
@@ -110,14 +115,15 @@ class Conditions:
     def _in(self) -> Expression:
         column = self.chance.choice(self.leaves)
         values = [self._value(column) for _ in range(self.chance.randint(1, 4))]
-        keys = {key_of(value, column.kind) for value in values}
+        padded = trimmed if column.is_char else lambda value: value
+        keys = {key_of(padded(value), column.kind) for value in values}
         negated = self.chance.random() < 0.3
         texts = ", ".join(literal(value, column.kind) for value in values)
         sql = f"{column} {'NOT ' if negated else ''}IN ({texts})"
 
         def of(row: Row) -> bool | None:
             value = column.of(row)
-            return None if value is None else (key_of(value, column.kind) in keys) != negated
+            return None if value is None else (key_of(padded(value), column.kind) in keys) != negated
 
         return _bool(sql, of)
 
@@ -149,7 +155,11 @@ class Conditions:
         left = self.chance.choice(self.leaves)
         right = self.chance.choice([leaf for leaf in self.leaves if leaf.kind == left.kind])
         op = self.chance.choice([*COMPARISONS, "<=>"])
-        return _bool(f"{left} {op} {right}", lambda row: compared(op, left.of(row), right.of(row), left.kind))
+        pads = left.is_char and right.is_char
+        return _bool(
+            f"{left} {op} {right}",
+            lambda row: compared(op, left.of(row), right.of(row), left.kind, pads=pads),
+        )
 
 
 class Values:
@@ -222,8 +232,16 @@ def _bool(sql: str, of: Callable[[Row], bool | None]) -> Expression:
     return Expression(sql, pa.bool_(), of)
 
 
-def compared(op: str, left: Any, right: Any, kind: pa.DataType) -> bool | None:
-    """Returns the result of a comparison; None for NULL."""
+def trimmed(text: str | None) -> str | None:
+    """Returns a text without the spaces at its end, in which padded texts differ."""
+    return None if text is None else text.rstrip(" ")
+
+
+def compared(op: str, left: Any, right: Any, kind: pa.DataType, *, pads: bool = False) -> bool | None:
+    """Returns the result of a comparison, of texts of one length if it pads; None for NULL."""
+    if pads and left is not None and right is not None:
+        length = max(len(left), len(right))
+        left, right = left.ljust(length), right.ljust(length)
     left, right = key_of(left, kind), key_of(right, kind)
     if op == "<=>":
         return left == right

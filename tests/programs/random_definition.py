@@ -170,6 +170,9 @@ def _add_lengths(definition: Definition, chance: random.Random) -> None:
         is_computed = column.name in definition.generated or quoted(column.name) in definition.sources
         if column.type == pa.string() and not is_computed and chance.random() < 0.15:
             kind, length = chance.choice(["char", "varchar"]), chance.choice([1, 3, 40])
+            conditions = [*definition.constraints.values(), *definition.invariants.values()]
+            if kind == "char" and any(quoted(column.name) in str(condition) for condition in conditions):
+                continue  # the conditions were made for texts that are not padded
             definition.lengths[column.name] = (kind, length)
             if not any(len(value or "") <= length for value in definition.pools[column.name]):
                 definition.pools[column.name].append("a")

@@ -49,7 +49,7 @@ class Steps:
     def condition(self) -> Expression:
         """Returns a condition that often selects some of the rows."""
         rows = self.model.rows or [self.definition.row(self.chance)]
-        conditions = Conditions(self.definition.schema, rows, self.chance)
+        conditions = Conditions(self.definition.schema, rows, self.chance, self.definition.chars)
         for _ in range(self.chance.choice([1, 3, 3])):
             condition = conditions.condition()
             if any(condition.holds(row) for row in rows):

@@ -37,7 +37,12 @@ def test_the_listed_files_and_tests_exist() -> None:
     for suite in SUITES:
         paths = [
             *suite.draws,
-            *(one for command in suite.commands for one in command if one.startswith("tests/")),
+            *(
+                one.partition("::")[0]
+                for command in suite.commands
+                for one in command
+                if one.startswith("tests/")
+            ),
         ]
         assert not [path for path in paths if not (TOP / path).exists()], suite.name
     assert len({suite.name for suite in SUITES}) == len(SUITES)

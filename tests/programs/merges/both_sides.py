@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,19 @@ from tests.programs.expressions import Conditions, Expression, exact, floating
 from tests.programs.values import INTEGERS, is_leaf, literal, quoted, random_value
 
 from .assignments import assigned, can_assign
-from .verb import Pair
+from .verb import TARGET, Pair
 
 Sides = Mapping[str, pa.Schema]
 """The columns of the sides that an expression may use."""
 
 
-def leaves_of(sides: Sides) -> list[Expression]:
+def leaves_of(sides: Sides, chars: Collection[str]) -> list[Expression]:
     """Returns the primitive columns and fields of structs, of all sides."""
-    return [of_side(side, leaf) for side, schema in sides.items() for leaf in expressions.leaves_of(schema)]
+    return [
+        of_side(side, leaf)
+        for side, schema in sides.items()
+        for leaf in expressions.leaves_of(schema, chars if side == TARGET else ())
+    ]
 
 
 def field_of(column: pa.Field, field: pa.Field) -> Expression:
@@ -39,10 +43,12 @@ def of_side(side: str, expression: Expression) -> Expression:
 class PairConditions(Conditions):
     """Generates conditions on pairs, with values of the given pairs and their neighbours."""
 
-    def __init__(self, sides: Sides, pairs: list[Pair], chance: random.Random) -> None:
+    def __init__(
+        self, sides: Sides, pairs: list[Pair], chance: random.Random, chars: Collection[str] = ()
+    ) -> None:
         super().__init__(pa.schema([]), pairs, chance)
         self.sides = sides
-        self.leaves = leaves_of(sides)
+        self.leaves = leaves_of(sides, chars)
 
     def _null(self) -> Expression:
         side = self.chance.choice(list(self.sides))

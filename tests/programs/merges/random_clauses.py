@@ -96,7 +96,7 @@ class Clauses:
         if not self.source:
             rows[SOURCE] = [dict.fromkeys(self.schema.names)]
         pairs: list[Pair] = [{side: chance.choice(rows[side]) for side in sides} for _ in range(10)]
-        conditions = PairConditions(sides, pairs, chance)
+        conditions = PairConditions(sides, pairs, chance, self.definition.chars)
         for _ in range(4):
             condition = conditions.condition(chance.choice([0, 1, 2]))
             if any(condition.holds(pair) for pair in pairs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,12 @@ Key = tuple[pa.Field, pa.Field]
 class Joins:
     """Random join conditions of two sides."""
 
-    def __init__(self, target: pa.Schema, source: pa.Schema, chance: random.Random) -> None:
+    def __init__(
+        self, target: pa.Schema, source: pa.Schema, chance: random.Random, chars: Collection[str] = ()
+    ) -> None:
         self.sides = {TARGET: target, SOURCE: source}
         self.chance = chance
+        self.chars = chars
 
     def keys(self) -> list[Key]:
         """Returns the keys; no key for a join without equality."""
@@ -49,7 +52,9 @@ class Joins:
         if not keys or chance.random() < 0.2:
             pairs = [{TARGET: row, SOURCE: other} for row in target for other in source]
             sample = chance.sample(pairs, min(len(pairs), 10))
-            parts.append(PairConditions(self.sides, sample, chance).condition(chance.choice([0, 0, 1])))
+            parts.append(
+                PairConditions(self.sides, sample, chance, self.chars).condition(chance.choice([0, 0, 1]))
+            )
         chance.shuffle(parts)
         on = parts[0]
         for part in parts[1:]:

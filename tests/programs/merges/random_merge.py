@@ -37,7 +37,7 @@ class Merges:
         evolves = chance.random() < self.evolves
         sources = Sources(definition, rows, chance, evolves=evolves)
         schema = sources.schema()
-        joins = Joins(definition.schema, schema, chance)
+        joins = Joins(definition.schema, schema, chance, definition.chars)
         keys = joins.keys()
         source_rows = sources.rows(schema, [target.name for target, _ in keys])
         on = joins.condition(keys, rows, source_rows)
