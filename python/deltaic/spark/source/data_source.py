@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.types import StructType
 
 from deltaic.exceptions import DeltaicError, UnsupportedFeature
+from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.read_options import ReadOptions, parse_options
 from deltaic.spark.source.table_reader import PushingReader, TableReader, whole_schema
 from deltaic.spark.worker_errors import readable_errors
@@ -75,7 +76,10 @@ class DeltaicSource(DataSource):
         # nothing.
         with suppress(DeltaicError, ValueError):
             self._pin()
-        return dict(self.__dict__)
+        return with_version(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(of_this_version(state))
 
     def _requested(self, *, streaming: bool) -> ReadOptions:
         options = parse_options(self.options, streaming=streaming)

@@ -12,6 +12,7 @@ from deltaic.exceptions import DeltaicError, InvalidPredicate
 from deltaic.spark.added_columns import CHANGE_COLUMNS, ROW_COMMIT_VERSION, ROW_ID
 from deltaic.spark.arrow_batches import arrow_schema, fitted
 from deltaic.spark.partitions import balanced, partition_count
+from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.read_options import ReadOptions
 from deltaic.spark.requested_columns import requested_columns
 from deltaic.spark.session_zone import depends_on_time_zone, is_utc
@@ -53,7 +54,10 @@ class TableReader(DataSourceReader):
     def __getstate__(self) -> dict[str, Any]:
         # Only what tasks need. The snapshot stays with the planner, and so do the storage options, which each
         # scan task contains itself.
-        return {**self.__dict__, "_snapshot": None, "_options": None}
+        return with_version({**self.__dict__, "_snapshot": None, "_options": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(of_this_version(state))
 
     def partitions(self) -> list[InputPartition]:
         """Returns the files, packed into partitions of nearly equal size."""
