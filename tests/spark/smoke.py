@@ -10,6 +10,7 @@ from __future__ import annotations
 FILES = [
     "tests/spark/test_bad_input.py",
     "tests/spark/test_connect.py",
+    "tests/spark/test_enable.py",
     "tests/spark/test_golden.py",
     "tests/spark/test_index.py",
     "tests/spark/test_native_columns.py",

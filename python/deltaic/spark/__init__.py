@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from deltaic.spark.reader import Reader
 
-__all__ = ["explain", "read", "register", "status"]
+__all__ = ["enable", "explain", "read", "register", "status"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -71,16 +71,50 @@ def explain(frame: DataFrame) -> str:
 
 
 def status(spark: SparkSession) -> str:
-    """Reports what deltaic can do in this session, as text: which Spark runs, and whether its reader is used.
+    """Reports what deltaic can do in this session, as text.
+
+    It says which Spark runs, whether its own reader is used, and whether its SQL reads Delta tables.
 
     Example:
         >>> print(ds.status(spark))  # doctest: +SKIP
         Spark 4.3.0, Java 17.0.12
           native reads  yes: classes of deltaic run in the driver
+          sql           after deltaic.spark.enable
     """
-    from deltaic.spark.runtime.status import status_of
+    from deltaic.spark.status_text import status_of
 
     return status_of(spark)
+
+
+def enable(spark: SparkSession) -> SparkSession:
+    """Adds Delta tables to the SQL of this session, and registers the data source (see `register`).
+
+    A path is a table of the schema ``delta``, also with a version or a time, and by `DataFrameReader.table`.
+    Tables that a catalog has from delta-spark are read by their names. The session is changed in place: its
+    temporary views, functions and settings stay. `status` reports why a session has no SQL of deltaic: Spark
+    Connect has none, and a catalog of delta-spark is left alone.
+
+    Args:
+        spark: A Spark session of PySpark 4.0 or newer.
+
+    Returns:
+        The same session.
+
+    Raises:
+        ImportError: PySpark is not installed.
+
+    Example:
+        >>> import deltaic.spark as ds
+        >>> ds.enable(spark)  # doctest: +SKIP
+        >>> spark.sql("SELECT count(*) FROM delta.`data/events` VERSION AS OF 3")  # doctest: +SKIP
+        >>> spark.read.table("delta.`data/events`")  # doctest: +SKIP
+    """
+    try:
+        from deltaic.spark.sql.enable import enable_session
+    except ModuleNotFoundError as error:
+        raise _without_pyspark(error) from error
+    enable_session(spark)
+    return spark
 
 
 def register(spark: SparkSession) -> None:

@@ -19,11 +19,9 @@ final class Question implements Callable {
 
     /** The answer; null if there is none in time, or after an error. */
     static Object ask(Function python, String text) {
-        // On a thread of its own: a callback that hangs would hang the query.
+        // On another thread: a callback that hangs would hang the query.
         FutureTask task = new FutureTask(new Question(python, text));
-        Thread thread = new Thread(task, "deltaic-question");
-        thread.setDaemon(true);
-        thread.start();
+        Threads.POOL.execute(task);
         try {
             return task.get(SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException error) {

@@ -71,7 +71,9 @@ def _load(spark: SparkSession, jvm: Any) -> _Outcome:
         ensure(spark.sparkContext._gateway)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         _try(classes)
     except Exception as error:  # noqa: BLE001 - whatever a vendor's build raises, the data source reads
-        return _Outcome(jvm, why_not=f"{type(error).__name__}: {error}".splitlines()[0][:300])
+        of_java = getattr(error, "java_exception", None)
+        text = f"{type(error).__name__}: {error}" if of_java is None else str(of_java.toString())
+        return _Outcome(jvm, why_not=text.splitlines()[0][:300])
     return _Outcome(jvm, classes)
 
 

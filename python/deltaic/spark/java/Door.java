@@ -1,0 +1,97 @@
+package @PACKAGE@;
+
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.apache.spark.sql.classic.SparkSession;
+
+/**
+ * Operations of Python that Spark asks for. Python answers an error as a text with a token, never as an
+ * exception: the token leads to the exception that the user gets.
+ */
+public final class Door {
+    private static final long MINUTES = 10;
+    private static final String MARK = "\u0000";
+    private static volatile Function python;
+
+    private Door() {}
+
+    /** Sets the function of the Python process: (operation, arguments...) to a result. */
+    public static void connect(Function function) { python = function; }
+
+    static Object call(Object[] arguments) {
+        if (python == null) throw new DeltaicError("", "no Python process is connected to this driver");
+        Object answer = answer(new FutureTask(new Operation(python, arguments)), arguments[0]);
+        if (!(answer instanceof String) || !((String) answer).startsWith(MARK)) return answer;
+        String text = (String) answer;
+        int end = text.indexOf(MARK, 1);
+        throw new DeltaicError(text.substring(1, end), text.substring(end + 1));
+    }
+
+    private static Object answer(FutureTask task, Object operation) {
+        // On another thread: an operation that hangs would hang Spark.
+        Threads.POOL.execute(task);
+        try {
+            return task.get(MINUTES, TimeUnit.MINUTES);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            throw new DeltaicError("", operation + " was interrupted");
+        } catch (TimeoutException error) {
+            throw new DeltaicError("", operation + " did not end in " + MINUTES + " minutes");
+        } catch (ExecutionException error) {
+            throw new DeltaicError("", operation + " failed: " + error.getCause());
+        }
+    }
+}
+
+/** Threads that ask Python. Each has a connection to Python and a thread there, so few are made. */
+final class Threads implements ThreadFactory {
+    static final ExecutorService POOL = Executors.newCachedThreadPool(new Threads());
+
+    public Thread newThread(Runnable task) {
+        Thread thread = new Thread(task, "deltaic");
+        thread.setDaemon(true);
+        return thread;
+    }
+}
+
+/** An operation of a session, which is its second argument. */
+final class Operation implements Callable {
+    private final Function python;
+    private final Object[] arguments;
+
+    Operation(Function python, Object[] arguments) {
+        this.python = python;
+        this.arguments = arguments;
+    }
+
+    public Object call() {
+        // The thread may have run an operation of another session.
+        SparkSession.setActiveSession((SparkSession) arguments[1]);
+        try {
+            return python.apply(Arrays.asList(arguments));
+        } finally {
+            SparkSession.clearActiveSession();
+        }
+    }
+}
+
+/** An error of an operation. */
+final class DeltaicError extends RuntimeException {
+    private final String token;
+
+    DeltaicError(String token, String text) {
+        super(text);
+        this.token = token;
+    }
+
+    /** Leads to the exception in Python; empty if there is none. */
+    public String getToken() { return token; }
+}

@@ -1,0 +1,1 @@
+"""Spark SQL on Delta tables: what `deltaic.spark.enable` adds to a session."""
