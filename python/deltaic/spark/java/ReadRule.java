@@ -20,7 +20,6 @@ import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.TableSpecBase;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
-import org.apache.spark.sql.catalyst.plans.logical.V2CreateTablePlan;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -42,17 +41,8 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
         return node instanceof DataSourceV2Relation && ((DataSourceV2Relation) node).table() instanceof DeltaTable;
     }
 
-    /** The table that a command creates or changes, if it is of deltaic. */
+    /** The table that a command changes, if it is of deltaic. */
     private static String changed(LogicalPlan node) {
-        if (node instanceof V2CreateTablePlan) {
-            TableSpecBase about = node instanceof CreateTable ? ((CreateTable) node).tableSpec()
-                : node instanceof CreateTableAsSelect ? ((CreateTableAsSelect) node).tableSpec()
-                : node instanceof ReplaceTable ? ((ReplaceTable) node).tableSpec()
-                : node instanceof ReplaceTableAsSelect ? ((ReplaceTableAsSelect) node).tableSpec() : null;
-            boolean isDelta = about != null && about.provider().isDefined()
-                && DeltaCatalog.isDelta((String) about.provider().get());
-            return isDelta ? "tables of the format delta" : null;
-        }
         LogicalPlan target = node instanceof V2WriteCommand ? (LogicalPlan) ((V2WriteCommand) node).table()
             : node instanceof DeleteFromTable || node instanceof UpdateTable || node instanceof MergeIntoTable
             ? (LogicalPlan) node.children().head() : null;
@@ -89,15 +79,28 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
     }
 }
 
-/** Names the catalog of delta.`path`, so that Spark does not take it for the name of a file. */
+/**
+ * Names the catalog of delta.`path`, so that Spark does not take it for the name of a file, and refuses to create
+ * tables before Spark looks for their format.
+ */
 final class PathRule extends Rule {
     public TreeNode apply(TreeNode plan) { return ((LogicalPlan) plan).resolveOperatorsDown(new Paths()); }
 }
 
 final class Paths extends scala.runtime.AbstractPartialFunction {
-    public boolean isDefinedAt(Object node) { return named(node) != null; }
+    public boolean isDefinedAt(Object node) { return named(node) != null || creates(node); }
+
+    private static boolean creates(Object node) {
+        TableSpecBase about = node instanceof CreateTable ? ((CreateTable) node).tableSpec()
+            : node instanceof CreateTableAsSelect ? ((CreateTableAsSelect) node).tableSpec()
+            : node instanceof ReplaceTable ? ((ReplaceTable) node).tableSpec()
+            : node instanceof ReplaceTableAsSelect ? ((ReplaceTableAsSelect) node).tableSpec() : null;
+        return about != null && about.provider().isDefined()
+            && DeltaCatalog.isDelta((String) about.provider().get());
+    }
 
     public Object applyOrElse(Object node, scala.Function1 otherwise) {
+        if (creates(node)) throw DeltaCatalog.readsOnly("tables of the format delta");
         LogicalPlan plan = named(node);
         return plan == null ? otherwise.apply(node) : plan;
     }
