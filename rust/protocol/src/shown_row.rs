@@ -1,8 +1,11 @@
 //! Rows and values as errors show them.
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
 
 /// The number of characters of a value that are shown.
 const CHARACTERS: usize = 60;
@@ -14,10 +17,22 @@ const COLUMNS: usize = 8;
 pub fn shown_value(values: &ArrayRef, row: usize) -> String {
     let options = FormatOptions::new().with_null("NULL");
     let text = match ArrayFormatter::try_new(values, &options) {
-        Ok(values) => values.value(row).try_to_string().unwrap_or_default(),
+        Ok(shown) => {
+            let text = shown.value(row).try_to_string();
+            text.unwrap_or_else(|_| shown_number(values, row))
+        }
         Err(_) => String::new(),
     };
     text.chars().take(CHARACTERS).collect()
+}
+
+/// Returns a time that no calendar has, as its number of units since 1970.
+fn shown_number(values: &ArrayRef, row: usize) -> String {
+    let number = cast(&values.slice(row, 1), &DataType::Int64).ok();
+    let number = number
+        .as_ref()
+        .and_then(|number| number.as_primitive_opt::<Int64Type>());
+    number.map_or_else(String::new, |number| number.value(0).to_string())
 }
 
 /// Returns the values of a row in its first columns, as `id = 1, name = x`; `None` if it has none to show.
