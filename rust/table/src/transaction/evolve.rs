@@ -10,6 +10,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::clock::{new_id, now_ms};
 
 use super::TableTransaction;
+use super::merged_schema::{Widens, merged_schema};
 use crate::write::is_index_without_name;
 
 /// What happens to the schema of the table if the rows to write have other columns.
@@ -77,7 +78,12 @@ impl TableTransaction {
             |field: &Field| known.field_ignoring_case(field.name()).is_some() && has_null(field.data_type());
         let typed = incoming.fields().iter().filter(|field| !has_no_type(field));
         let typed = Schema::new(typed.cloned().collect::<Vec<_>>());
-        self.stage_schema(&[TableChange::MergeSchema(schema_from_arrow(&typed)?)])
+        let changes = merged_schema(
+            &self.configuration(),
+            &schema_from_arrow(&typed)?,
+            Widens::NoIntegerToFraction,
+        )?;
+        self.stage_schema(&changes)
     }
 
     /// Stages changes of the schema that written rows require.

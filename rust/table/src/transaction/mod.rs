@@ -19,6 +19,7 @@ mod given_files;
 mod live_files;
 mod matching_rows;
 mod merge;
+mod merged_schema;
 mod new_rows;
 mod operation;
 mod optimize;

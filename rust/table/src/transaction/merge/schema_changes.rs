@@ -2,11 +2,12 @@
 //!
 //! As in Spark, these are the columns and fields that clauses name, and all of them if a clause sets all columns.
 
-use deltaic_protocol::change::{TableChange, may_widen};
-use deltaic_protocol::schema::{ArrayType, ColumnName, DataType, MapType, StructField, StructType};
+use deltaic_protocol::change::TableChange;
+use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::{Result, TableConfiguration};
 
 use super::clauses::{ClauseKind, Merge, MergeAction};
+use crate::transaction::merged_schema::{Widens, merged_schema};
 use crate::transaction::update::{Assignment, path_in};
 
 /// New columns and fields, and wider types if the table allows them.
@@ -20,17 +21,11 @@ pub(super) fn schema_changes(
     source: &StructType,
 ) -> Result<Vec<TableChange>> {
     let known = table.schema()?;
-    let assigned = Assigned::of(merge, &known, source).columns(source, &[]);
-    let mut changes = vec![TableChange::MergeSchema(with_types_of(&known, &assigned))];
-    // The values of partition columns are texts, whose type cannot change.
-    let is_wider = |field: &&StructField| !table.metadata().partition_columns.contains(&field.name);
-    for field in known.fields.iter().filter(is_wider) {
-        if let Some(given) = assigned.field_ignoring_case(&field.name) {
-            let (types, path) = ((&field.data_type, &given.data_type), [field.name.clone()]);
-            add_wider(table, types, &path, &mut changes)?;
-        }
-    }
-    Ok(changes)
+    merged_schema(
+        table,
+        &Assigned::of(merge, &known, source).columns(source, &[]),
+        Widens::All,
+    )
 }
 
 /// What the clauses assign.
@@ -89,78 +84,4 @@ impl Assigned {
             fields: fields.collect(),
         }
     }
-}
-
-/// The columns of a source, with the types of the table where it has them.
-fn with_types_of(table: &StructType, source: &StructType) -> StructType {
-    let fields = source.fields.iter().map(|field| {
-        let known = table.field_ignoring_case(&field.name);
-        known.map_or_else(
-            || field.clone(),
-            |known| StructField {
-                data_type: with_type_of(&known.data_type, &field.data_type),
-                ..field.clone()
-            },
-        )
-    });
-    StructType {
-        fields: fields.collect(),
-    }
-}
-
-fn with_type_of(known: &DataType, given: &DataType) -> DataType {
-    match (known, given) {
-        (DataType::Struct(known), DataType::Struct(given)) => DataType::Struct(with_types_of(known, given)),
-        (DataType::Array(known), DataType::Array(given)) => DataType::Array(Box::new(ArrayType {
-            element_type: with_type_of(&known.element_type, &given.element_type),
-            ..known.as_ref().clone()
-        })),
-        (DataType::Map(known), DataType::Map(given)) => DataType::Map(Box::new(MapType {
-            key_type: with_type_of(&known.key_type, &given.key_type),
-            value_type: with_type_of(&known.value_type, &given.value_type),
-            ..known.as_ref().clone()
-        })),
-        (known, _) => known.clone(),
-    }
-}
-
-/// Adds the changes to wider types of the source, if the table allows them.
-fn add_wider(
-    table: &TableConfiguration,
-    (known, given): (&DataType, &DataType),
-    above: &[String],
-    changes: &mut Vec<TableChange>,
-) -> Result<()> {
-    let below = |name: &str| [above, &[name.to_owned()]].concat();
-    match (known, given) {
-        (DataType::Primitive(from), DataType::Primitive(to))
-            if from != to && may_widen(table, *from, *to)? =>
-        {
-            let column = ColumnName::from_parts(above.to_vec());
-            changes.push(TableChange::ChangeType(column, *to));
-        }
-        (DataType::Struct(known), DataType::Struct(given)) => {
-            for field in &known.fields {
-                if let Some(given) = given.field_ignoring_case(&field.name) {
-                    let types = (&field.data_type, &given.data_type);
-                    add_wider(table, types, &below(&field.name), changes)?;
-                }
-            }
-        }
-        (DataType::Array(known), DataType::Array(given)) => {
-            let types = (&known.element_type, &given.element_type);
-            add_wider(table, types, &below("element"), changes)?;
-        }
-        (DataType::Map(known), DataType::Map(given)) => {
-            add_wider(table, (&known.key_type, &given.key_type), &below("key"), changes)?;
-            add_wider(
-                table,
-                (&known.value_type, &given.value_type),
-                &below("value"),
-                changes,
-            )?;
-        }
-        _ => {}
-    }
-    Ok(())
 }
