@@ -300,7 +300,7 @@ LENGTHS = {
 @pytest.mark.parametrize("kind", ["char(5)", "varchar(5)"])
 @pytest.mark.parametrize("told", LENGTHS)
 def test_char_and_varchar_are_read_as_they_are_held(tmp_path: Path, told: str, kind: str) -> None:
-    """Also padded and longer ones: only writers check the length. Those of `char(n)` are padded, as by Spark."""
+    """Also padded and longer ones: only writers check the length. Those of `char(n)` are padded."""
     texts = ["a", "a    ", "longer than five", "", None]
     table = table_of(tmp_path / "t", [LENGTHS[told](kind)], pa.table({"c": texts}))
     if (told, kind) == ("as string", "char(5)"):

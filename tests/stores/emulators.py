@@ -21,13 +21,11 @@ AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZ
 
 def moto() -> list[str] | str:
     """Returns the command to start moto's server, or the reason why it is not available."""
-    python = ENV / "bin" / "python"
+    # An environment that lacks packages has a Python too.
+    if not (ENV / "bin" / "moto_server").exists():
+        return _absent("moto")
     server = Path(__file__).with_name("moto_server.py")
-    return (
-        [str(python), str(server), "--host", "127.0.0.1", "--port", "0"]
-        if python.exists()
-        else _absent("moto")
-    )
+    return [str(ENV / "bin" / "python"), str(server), "--host", "127.0.0.1", "--port", "0"]
 
 
 def azurite() -> list[str] | str:
