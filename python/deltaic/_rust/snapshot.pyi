@@ -3,7 +3,7 @@ from typing import final
 from .arrow_table import ArrowTable
 from .dry_run import DryRun
 from .native_scan import NativeScanPlan
-from .scan import Scan
+from .scan import Scan, ScanTask
 from .schema import Schema
 from .write_task import WriteTask
 
@@ -80,11 +80,20 @@ class Snapshot:
             CorruptLog, CorruptData, PathEscape.
         """
 
-    def native_scan_plan(self, *, predicate: str | None = None) -> NativeScanPlan:
+    def native_scan_plan(self, *, predicate: str | None = None, tree: str | None = None) -> NativeScanPlan:
         """Plans a native scan: what Spark's own reader needs to read the files that may hold a matching row.
+
+        Conditions are a predicate, and a tree of filters as for `NativeScanPlan.kept`.
 
         Raises:
             InvalidPredicate, UnsupportedExpression, UnsupportedFeature, CorruptLog, CorruptData, PathEscape.
+        """
+
+    def native_scan_plan_of_tasks(self, tasks: list[ScanTask]) -> NativeScanPlan:
+        """Plans a native scan of the rows of tasks, with the columns of this snapshot.
+
+        Raises:
+            CorruptLog, CorruptData, PathEscape: As for `native_scan_plan`.
         """
 
     def preview_delete(self, *, predicate: str | None) -> DryRun:

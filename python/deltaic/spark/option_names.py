@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from deltaic.table import Table
 
-__all__ = ["READ_OPTIONS", "READ_OPTIONS_OF_STREAMS", "STREAM_OPTIONS", "check_store_options"]
+__all__ = [
+    "READ_OPTIONS",
+    "READ_OPTIONS_OF_STREAMS",
+    "STREAM_OPTIONS",
+    "check_store_options",
+    "hadoop_options",
+]
 
 READ_OPTIONS = (
     "path",
@@ -47,6 +53,16 @@ STREAM_OPTIONS = (
     "failOnDataLoss",
 )
 """The options of a stream that a read does not accept."""
+
+
+def hadoop_options(store: Mapping[str, str]) -> dict[str, str]:
+    """Returns the storage options that Spark's own reader gets: settings of Hadoop's file systems.
+
+    Example:
+        >>> hadoop_options({"fs.s3a.path.style.access": "true", "region": "eu-west-1"})
+        {'fs.s3a.path.style.access': 'true'}
+    """
+    return {name: value for name, value in store.items() if name.startswith("fs.")}
 
 
 def check_store_options(

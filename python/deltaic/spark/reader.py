@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from pyspark.sql import SparkSession
 from deltaic.engines.predicate_sql import to_sql
 from deltaic.exceptions import UnsupportedExpression
 from deltaic.predicates import Expression
-from deltaic.spark.instants import path_time
+from deltaic.spark.instants import instant, path_time
+from deltaic.spark.option_names import hadoop_options
 from deltaic.spark.option_values import as_flag, as_text
 from deltaic.spark.read_options import ReadOptions
 from deltaic.times import from_millis
@@ -34,6 +36,7 @@ class Reader:
     - ``versionAsOf``: a version, as a number or its digits.
     - ``timestampAsOf``: the version that was current at this time. A date, a datetime, or text that Spark can
       cast to a timestamp, in the session's time zone unless it contains one.
+    - ``timeZone``: the zone of times without one, instead of the session's.
     - ``readChangeFeed`` with ``startingVersion`` or ``startingTimestamp``, and ``endingVersion`` or
       ``endingTimestamp``: reads row-level changes instead of rows.
     - ``predicate``: SQL text, as for `where`.
@@ -98,16 +101,30 @@ class Reader:
         """
         if self._is_connect:
             return self._on_the_server(os.fspath(path))
+        return self._load(os.fspath(path), self._by_source)
+
+    def load_natively(self, path: str) -> DataFrame | None:
+        """Loads like `load` in a classic session; None if only the data source reads this."""
+        try:
+            return self._load(path, _refuse)
+        except _OnlyBySource:
+            return None
+
+    def _load(self, path: str, by_source: Callable[[ReadOptions, str | None], DataFrame]) -> DataFrame:
+        given = next((value for name, value in self._options.items() if name.lower() == "timezone"), None)
+        zone = as_text("timeZone", given)
         options = ReadOptions.parse(
-            {**self._options, "path": os.fspath(path)},
-            partial(_instant, self._spark),
-            path_instant=partial(path_time, time_zone=self._spark.conf.get("spark.sql.session.timeZone")),
+            {**self._options, "path": path},
+            partial(_instant, self._spark, zone),
+            path_instant=partial(
+                path_time, time_zone=zone or self._spark.conf.get("spark.sql.session.timeZone")
+            ),
         )
         snapshot = options.snapshot()
         pinned = options.pinned(snapshot)
         predicate = self._predicate(options.predicate, snapshot.schema)
         if pinned.changes is not None:
-            frame = self._by_source(pinned, None)
+            frame = by_source(pinned, None)
             return frame if predicate is None else frame.where(predicate)
         from deltaic.spark.native.choose_path import ReadRequest, choose_path
 
@@ -115,11 +132,9 @@ class Reader:
             predicate=predicate,
             row_ids=options.row_ids,
             modification_time=options.modification_time,
-            hadoop_options={
-                name: value for name, value in options.storage_options.items() if name.startswith("fs.")
-            },
+            hadoop_options=hadoop_options(options.storage_options),
         )
-        return choose_path(self._spark, snapshot, request, partial(self._by_source, pinned))
+        return choose_path(self._spark, snapshot, request, partial(by_source, pinned))
 
     def _on_the_server(self, path: str) -> DataFrame:
         """Loads with Spark Connect; possibly only the server can reach the table."""
@@ -161,6 +176,14 @@ class Reader:
         return " AND ".join(f"({text}\n)" for text in texts)
 
 
+class _OnlyBySource(Exception):
+    """Only the data source reads this."""
+
+
+def _refuse(_options: ReadOptions, _predicate: str | None) -> DataFrame:
+    raise _OnlyBySource
+
+
 def _sql(condition: Predicate, schema: Schema | None) -> str | None:
     if schema is not None:
         return to_sql(condition, schema)
@@ -172,11 +195,13 @@ def _sql(condition: Predicate, schema: Schema | None) -> str | None:
     )
 
 
-def _instant(spark: SparkSession, name: str, value: object) -> datetime:
+def _instant(spark: SparkSession, zone: str | None, name: str, value: object) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value
     if not isinstance(value, str | date):
         raise ValueError(f"{name} must be text, a date or a datetime, not {value!r}")
+    if zone is not None:
+        return instant(name, value, zone)
     # The session's time zone and Spark's timestamp syntax apply, so Spark does the cast.
     cast = "SELECT unix_millis(try_cast(:value AS TIMESTAMP_LTZ)) AS milliseconds"
     row = spark.sql(cast, args={"value": str(value)}).first()

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
+use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::{Error, ErrorKind};
+use deltaic_table::native_scan::implied_by_tree;
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
 use deltaic_table::transaction::{
     Replaced, SchemaMode, SourceRows, preview_delete, preview_merge, preview_optimize, preview_rows,
@@ -24,7 +26,7 @@ use crate::native_scan::NativeScanPlan;
 use crate::optimize::OptimizeRequest;
 use crate::predicate::{assignments, parsed};
 use crate::runtime::{wait, wait_reporting};
-use crate::scan::Scan;
+use crate::scan::{Scan, ScanTask};
 use crate::schema::Schema;
 use crate::source::wait_reading;
 use crate::write_task::WriteTask;
@@ -158,14 +160,42 @@ impl Snapshot {
         Ok(ArrowTable { schema, batches })
     }
 
-    #[pyo3(signature = (*, predicate=None))]
-    fn native_scan_plan(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<NativeScanPlan> {
-        let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
+    #[pyo3(signature = (*, predicate=None, tree=None))]
+    fn native_scan_plan(
+        &self,
+        py: Python<'_>,
+        predicate: Option<&str>,
+        tree: Option<&str>,
+    ) -> CallResult<NativeScanPlan> {
+        let snapshot = self.snapshot.clone();
+        let conditions = [
+            parsed(predicate)?
+                .map(|predicate| predicate.bind(snapshot.schema()))
+                .transpose()?,
+            tree.map(|tree| implied_by_tree(&snapshot, tree))
+                .transpose()?
+                .flatten(),
+        ];
+        let conditions = BoundPredicate::all_of(conditions.into_iter().flatten().collect());
         let planned = snapshot.clone();
         let plan = wait(py, async move {
-            deltaic_table::native_scan::NativeScanPlan::try_new(&planned, predicate.as_ref()).await
+            deltaic_table::native_scan::NativeScanPlan::try_new(&planned, conditions).await
         })?;
         Ok(NativeScanPlan(Arc::new(plan), snapshot))
+    }
+
+    /// A native scan of the rows of tasks, with the columns of this snapshot.
+    fn native_scan_plan_of_tasks(
+        &self,
+        py: Python<'_>,
+        tasks: Vec<PyRef<'_, ScanTask>>,
+    ) -> CallResult<NativeScanPlan> {
+        let rows_as = self.snapshot.clone();
+        let tasks: Vec<_> = tasks.iter().map(|task| task.0.clone()).collect();
+        let plan = wait(py, async move {
+            deltaic_table::native_scan::NativeScanPlan::of_tasks(&rows_as, &tasks).await
+        })?;
+        Ok(NativeScanPlan(Arc::new(plan), self.snapshot.clone()))
     }
 
     /// What a delete would do.

@@ -71,6 +71,6 @@ public final class DeltaCatalog extends DelegatingCatalogExtension {
         Object[] question = {"load", org.apache.spark.sql.SparkSession.active(), path, version, microseconds};
         Object rows = Door.call(question);
         if (rows == null) throw new NoSuchTableException(name);
-        return new DeltaTable(name.toString(), (Dataset) rows);
+        return new DeltaTable(name.toString(), path, (Dataset) rows);
     }
 }

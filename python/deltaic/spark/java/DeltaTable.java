@@ -14,6 +14,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.streaming.DataStreamReader;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
@@ -22,10 +23,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 public final class DeltaTable implements Table, SupportsRead, SupportsMetadataColumns {
     static final String METADATA = "_metadata";
     private final String name;
+    private final String path;
     private final Dataset rows;
 
-    DeltaTable(String name, Dataset rows) {
+    DeltaTable(String name, String path, Dataset rows) {
         this.name = name;
+        this.path = path;
         this.rows = rows;
     }
 
@@ -50,6 +53,12 @@ public final class DeltaTable implements Table, SupportsRead, SupportsMetadataCo
         return plan(rows.select(Sequences.seq(Arrays.asList(columns))));
     }
 
+    /** The plan of the table as a stream. */
+    LogicalPlan stream(CaseInsensitiveStringMap options) {
+        DataStreamReader reader = org.apache.spark.sql.SparkSession.active().readStream().format("delta");
+        return plan(reader.options(options.asCaseSensitiveMap()).load(path));
+    }
+
     private Attribute metadata() {
         for (Iterator each = Sequences.list(plan(rows).metadataOutput()).iterator(); each.hasNext();) {
             Attribute column = (Attribute) each.next();
@@ -58,7 +67,7 @@ public final class DeltaTable implements Table, SupportsRead, SupportsMetadataCo
         return null;
     }
 
-    private static LogicalPlan plan(Dataset rows) {
+    static LogicalPlan plan(Dataset rows) {
         return ((org.apache.spark.sql.classic.Dataset) rows).queryExecution().analyzed();
     }
 }

@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.TableSpecBase;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 
@@ -34,11 +35,16 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
     private static final List OPTIONS = Arrays.asList(new Object[] {"versionasof", "timestampasof"});
 
     public boolean isDefinedAt(Object node) {
-        return node instanceof LogicalPlan && (isName(node) || changed((LogicalPlan) node) != null);
+        return node instanceof LogicalPlan
+            && (isName(node) || isStream(node) || changed((LogicalPlan) node) != null);
     }
 
     private static boolean isName(Object node) {
         return node instanceof DataSourceV2Relation && ((DataSourceV2Relation) node).table() instanceof DeltaTable;
+    }
+
+    private static boolean isStream(Object node) {
+        return node instanceof StreamingRelationV2 && ((StreamingRelationV2) node).table() instanceof DeltaTable;
     }
 
     /** The table that a command changes, if it is of deltaic. */
@@ -54,6 +60,11 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
         if (!isDefinedAt(node)) return otherwise.apply(node);
         String changed = changed((LogicalPlan) node);
         if (changed != null) throw DeltaCatalog.readsOnly(changed);
+        if (isStream(node)) {
+            StreamingRelationV2 stream = (StreamingRelationV2) node;
+            LogicalPlan rows = ((DeltaTable) stream.table()).stream(stream.extraOptions());
+            return under(Sequences.list(stream.output()), rows);
+        }
         DataSourceV2Relation relation = (DataSourceV2Relation) node;
         for (Iterator each = relation.options().keySet().iterator(); each.hasNext();) {
             Object option = each.next();
@@ -66,7 +77,11 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
         List wanted = Sequences.list(relation.output());
         boolean withMetadata = wanted.size() > relation.table().schema().length();
         LogicalPlan rows = ((DeltaTable) relation.table()).plan(withMetadata);
-        // Under the attributes of the name, so that resolved expressions stay valid.
+        return under(wanted, rows);
+    }
+
+    /** A plan under the attributes of the name, so that resolved expressions stay valid. */
+    private static LogicalPlan under(List wanted, LogicalPlan rows) {
         List found = Sequences.list(rows.output());
         List columns = new ArrayList();
         for (int index = 0; index < wanted.size(); index++) {

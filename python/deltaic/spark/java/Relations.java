@@ -1,17 +1,50 @@
 package @PACKAGE@;
 
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /** DataFrames of the files of a snapshot. */
 public final class Relations {
+    /**
+     * The filters that Spark applies to the files of an index before anything else, as a tree; null if there are none,
+     * or all are unknown.
+     *
+     * @param key of the index
+     */
+    public static String filters(Dataset rows, String key) {
+        LogicalPlan plan = ((org.apache.spark.sql.classic.Dataset) rows).queryExecution().optimizedPlan();
+        List conditions = new ArrayList();
+        collect(plan, key, conditions);
+        return FilterTree.of(conditions);
+    }
+
+    /** Whether a plan consists of the files of an index and filters on them, whose conditions are added. */
+    private static boolean collect(LogicalPlan plan, String key, List conditions) {
+        if (plan instanceof LogicalRelation) {
+            Object relation = ((LogicalRelation) plan).relation();
+            Object index = relation instanceof HadoopFsRelation ? ((HadoopFsRelation) relation).location() : null;
+            return index instanceof SnapshotIndex && ((SnapshotIndex) index).key().equals(key);
+        }
+        boolean found = false;
+        for (Iterator each = Sequences.list(plan.children()).iterator(); each.hasNext();) {
+            found |= collect((LogicalPlan) each.next(), key, conditions);
+        }
+        if (found && plan instanceof Filter) conditions.add(((Filter) plan).condition());
+        return found && plan instanceof Filter;
+    }
+
     /**
      * @param path see FileList
      * @param data the columns of the files, as JSON

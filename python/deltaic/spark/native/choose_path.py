@@ -14,16 +14,22 @@ from deltaic.spark.native.missing_files import report_missing_files
 from deltaic.spark.native.pruning import changed_meaning, pruning
 from deltaic.spark.native.report import Report, remember, remember_relation
 from deltaic.spark.native.scan import native_scan
-from deltaic.spark.native.scan_plan import modification_time_unsupported, plan_native_scan
+from deltaic.spark.native.scan_plan import (
+    modification_time_unsupported,
+    plan_native_scan,
+    plan_native_tasks,
+)
 from deltaic.spark.runtime.classes import RuntimeUnavailable, java_classes
+from deltaic.spark.session_zone import is_utc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaic import _rust
+    from deltaic.scan import ScanTask
     from deltaic.snapshot import Snapshot
 
-__all__ = ["ReadRequest", "choose_path"]
+__all__ = ["ReadRequest", "choose_path", "stream_frame"]
 
 _NATIVE = "Spark's own Parquet reader reads the files"
 
@@ -58,21 +64,12 @@ def choose_path(
         InvalidPredicate: Spark does not understand the predicate.
         UnsupportedFeature: Neither reader supports the table.
     """
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    prunes_by, why_not = pruning(snapshot, request.predicate, zone)
-    if prunes_by is not None and (meaning := changed_meaning(spark)):
-        prunes_by, why_not = None, meaning
     try:
-        classes = _classes(spark, snapshot)
-        scan_plan, planned = plan_native_scan(
-            snapshot,
-            predicate=prunes_by,
-            row_ids=request.row_ids,
-            modification_time=request.modification_time,
-        )
+        return _native_frame(spark, snapshot, request)
     except UnsupportedFeature as error:
         if request.modification_time:
             raise modification_time_unsupported(error.message, error.context) from error
+        prunes_by, why_not = _for_source(spark, snapshot, request.predicate)
         frame = by_source(prunes_by)
         report = Report(
             snapshot.uri,
@@ -84,9 +81,41 @@ def choose_path(
         )
         remember_relation(frame, report)
         return _filtered(frame, request.predicate)
+
+
+def stream_frame(
+    spark: SparkSession, rows_as: Snapshot, tasks: list[ScanTask], hadoop_options: dict[str, str]
+) -> DataFrame:
+    """Returns the rows of the files of a stream's batch, in the columns of a snapshot.
+
+    Raises:
+        UnsupportedFeature: Spark's own reader does not read them.
+    """
+    scan_plan, planned = plan_native_tasks(rows_as, tasks)
+    scan = native_scan(
+        spark,
+        _classes(spark, rows_as),
+        scan_plan,
+        _keeps_all,
+        file_list=planned.file_list,
+        hadoop_options=hadoop_options,
+    )
+    report_missing_files()
+    return scan.frame
+
+
+def _native_frame(spark: SparkSession, snapshot: Snapshot, request: ReadRequest) -> DataFrame:
+    classes = _classes(spark, snapshot)
+    tree, why_not = None, None
+    if request.predicate is not None:
+        tree = _tree(spark, classes, snapshot, request.predicate)
+        if tree is None:
+            why_not = "no file is ruled out by the predicate before the query"
+    scan_plan, planned = plan_native_scan(
+        snapshot, tree=tree, row_ids=request.row_ids, modification_time=request.modification_time
+    )
     # A plan with a predicate does not have all rows.
-    rows = None if prunes_by is not None else snapshot
-    answer = partial(_answer, planned, rows)
+    answer = partial(_answer, planned, None if tree is not None else snapshot)
     scan = native_scan(
         spark, classes, scan_plan, answer, file_list=planned.file_list, hadoop_options=request.hadoop_options
     )
@@ -100,11 +129,40 @@ def choose_path(
         files_after_partitions=scan_plan.files_after_partitions,
         size_in_bytes=scan_plan.size_in_bytes,
         predicate=request.predicate,
-        notes=scan.notes,
+        notes=[*scan.notes, *([why_not] if why_not else [])],
     )
     remember(scan.key, report)
     report_missing_files()
     return _filtered(scan.frame, request.predicate)
+
+
+def _tree(spark: SparkSession, classes: Any, snapshot: Snapshot, predicate: str) -> str | None:
+    """Returns the filters of a predicate as Spark plans them, over a scan without files."""
+    scan_plan, planned = plan_native_tasks(snapshot, [])
+    empty = native_scan(spark, classes, scan_plan, _keeps_all, file_list=planned.file_list, hadoop_options={})
+    try:
+        rows: Any = empty.frame.where(predicate)
+        return classes.Relations.filters(rows._jdf, empty.key)  # noqa: SLF001 - no public way
+    except (ParseException, AnalysisException):
+        # It may name columns that only the read has; if not, the read reports it.
+        return None
+
+
+def _for_source(
+    spark: SparkSession, snapshot: Snapshot, predicate: str | None
+) -> tuple[str | None, str | None]:
+    """Returns the predicate by which the data source leaves out files, or why it does not."""
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    if predicate is not None and not is_utc(zone):
+        return None, f"no file is ruled out by the predicate in the session's time zone, {zone}"
+    prunes_by, why_not = pruning(snapshot, predicate, zone)
+    if prunes_by is not None and (meaning := changed_meaning(spark)):
+        return None, meaning
+    return prunes_by, why_not
+
+
+def _keeps_all(_question: str) -> None:
+    return None
 
 
 def _classes(spark: SparkSession, snapshot: Snapshot) -> Any:

@@ -16,9 +16,10 @@ from deltaic.spark.types import struct_type
 
 if TYPE_CHECKING:
     from deltaic import _rust
+    from deltaic.scan import ScanTask
     from deltaic.snapshot import Snapshot
 
-__all__ = ["NativeScanPlan", "modification_time_unsupported", "plan_native_scan"]
+__all__ = ["NativeScanPlan", "modification_time_unsupported", "plan_native_scan", "plan_native_tasks"]
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,21 @@ class NativeScanPlan:
 
 
 def plan_native_scan(
-    snapshot: Snapshot, *, predicate: str | None, row_ids: bool, modification_time: bool
+    snapshot: Snapshot,
+    *,
+    predicate: str | None = None,
+    tree: str | None = None,
+    row_ids: bool,
+    modification_time: bool,
 ) -> tuple[NativeScanPlan, _rust.NativeScanPlan]:
     """Plans a native scan of a snapshot; returns the plan, and the same as the core has it.
+
+    Args:
+        snapshot: The snapshot.
+        predicate: Leaves out files without matching rows.
+        tree: Does the same, as filters of Spark: see `_rust.NativeScanPlan.kept`.
+        row_ids: Whether row ids are requested.
+        modification_time: Whether the modification times of files are.
 
     Raises:
         UnsupportedFeature: The native scan does not support a feature of the table.
@@ -93,11 +106,36 @@ def plan_native_scan(
     # Private, but of the same package.
     rust: _rust.Snapshot = snapshot._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     row_columns = list(rust.row_columns()) if row_ids else None
-    found = rust.native_scan_plan(predicate=predicate)
+    found = rust.native_scan_plan(predicate=predicate, tree=tree)
+    return _planned(snapshot, found, row_columns, modification_time=modification_time), found
+
+
+def plan_native_tasks(
+    rows_as: Snapshot, tasks: list[ScanTask]
+) -> tuple[NativeScanPlan, _rust.NativeScanPlan]:
+    """Plans a native scan of the files of a stream's batch, as `plan_native_scan` does.
+
+    Args:
+        rows_as: The snapshot with the stream's columns.
+        tasks: The files.
+    """
+    _refuse_unsupported(rows_as)
+    rust: _rust.Snapshot = rows_as._rust  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    found = rust.native_scan_plan_of_tasks([task._rust for task in tasks])  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    return _planned(rows_as, found, None, modification_time=False), found
+
+
+def _planned(
+    snapshot: Snapshot,
+    found: _rust.NativeScanPlan,
+    row_columns: list[str] | None,
+    *,
+    modification_time: bool,
+) -> NativeScanPlan:
     if found.vectors is None:
         raise _unsupported(snapshot, "deletionVectors", "more deleted rows than an executor can hold")
     pa = require("pyarrow", "deltaic.spark.read")
-    scan_plan = NativeScanPlan(
+    return NativeScanPlan(
         uri=snapshot.uri,
         version=snapshot.version,
         schema_json=snapshot.schema.to_json(),
@@ -113,7 +151,6 @@ def plan_native_scan(
         files=pa.table(found.files),
         vectors=pa.table(found.vectors),
     )
-    return scan_plan, found
 
 
 def _refuse_unsupported(snapshot: Snapshot) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.runtime.classes import RuntimeUnavailable, java_classes
 from deltaic.spark.runtime.door import Door
 from deltaic.spark.source.registration import register_sources
-from deltaic.spark.sql.tables import exists, load
+from deltaic.spark.sql.streams import Streams
+from deltaic.spark.sql.tables import exists, load, read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +19,23 @@ _CATALOG = "spark.sql.catalog.spark_catalog"
 _CONNECT = "this is Spark Connect, whose server has no classes of deltaic"
 # Attributes of a Python session that it computes from Spark's own object.
 _KEPT = ("_catalog", "catalog", "_conf", "conf", "_udf", "udf")
-_door = Door({"load": load, "exists": exists})
+_streams = Streams()
+_door = Door(
+    {
+        "load": load,
+        "read": read,
+        "exists": exists,
+        "stream_schema": _streams.schema,
+        "stream_open": _streams.open,
+        "stream_most": _streams.most,
+        "stream_stop_at_newest": _streams.stop_at_newest,
+        "stream_latest": _streams.latest,
+        "stream_newest": _streams.newest,
+        "stream_batch": _streams.batch,
+        "stream_commit": _streams.commit,
+        "stream_close": _streams.close,
+    }
+)
 
 
 def enable_session(spark: SparkSession) -> None:

@@ -38,6 +38,11 @@ class StreamFiles:
         self._initial: tuple[int, list[StreamFile | None]] | None = None
         self._commits = StreamCommits(self._table, options, self._columns, self._rows_as)
 
+    @property
+    def rows_as(self) -> Snapshot:
+        """The snapshot that has the columns of the stream."""
+        return Snapshot(self._rows_as)
+
     def newest_version(self) -> int:
         """Returns the version up to which the stream reads."""
         self._newest = self._newest.refresh()

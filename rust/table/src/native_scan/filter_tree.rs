@@ -1,4 +1,5 @@
-//! Filters of Spark as a tree in JSON, with columns by the names in data files and literals as Spark's internal values.
+//! Filters of Spark as a tree in JSON, with columns by the names in data files, partition columns by their own, and
+//! literals as Spark's internal values.
 //!
 //! A node is an object with `op`: `and`, `or` (`parts`), `not`, `is_null`, `is_nan`, `column`, `in`, `starts_with`,
 //! `ends_with`, `contains`, `like` (`of`), `compare`, `constant` or `unknown`. A column has the `type` that Spark reads it
@@ -9,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use deltaic_protocol::column_mapping::{ColumnMappingMode, name_in_log};
 use deltaic_protocol::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet};
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
@@ -17,6 +18,7 @@ use serde::Deserialize;
 pub(super) struct Columns<'a> {
     pub(super) schema: &'a StructType,
     pub(super) mapping: ColumnMappingMode,
+    pub(super) partitions: &'a [String],
 }
 
 #[derive(Deserialize)]
@@ -229,20 +231,24 @@ impl Columns<'_> {
         let (last, above) = names.split_last()?;
         let mut path = Vec::with_capacity(names.len());
         let mut fields = &self.schema.fields;
-        let find = |fields: &'_ [deltaic_protocol::schema::StructField], name: &str| {
+        let is_partition = |field: &StructField| self.partitions.contains(&field.name);
+        let find = |fields: &[StructField], name: &str, on_top: bool| {
             fields
                 .iter()
-                .position(|field| name_in_log(field, self.mapping) == name)
+                .position(|field| match on_top && is_partition(field) {
+                    true => field.name == name,
+                    false => name_in_log(field, self.mapping) == name,
+                })
         };
         for name in above {
-            let field = fields.get(find(fields, name)?)?;
+            let field = fields.get(find(fields, name, path.is_empty())?)?;
             path.push(field.name.clone());
             let DataType::Struct(inner) = &field.data_type else {
                 return None;
             };
             fields = &inner.fields;
         }
-        let field = fields.get(find(fields, last)?)?;
+        let field = fields.get(find(fields, last, path.is_empty())?)?;
         path.push(field.name.clone());
         Some((path, &field.data_type))
     }
@@ -287,7 +293,6 @@ impl Literal {
 
 #[cfg(test)]
 mod tests {
-    use deltaic_protocol::schema::StructField;
     use serde_json::{Value, json};
 
     use super::*;
@@ -324,6 +329,7 @@ mod tests {
         let columns = Columns {
             schema: &schema(),
             mapping: ColumnMappingMode::Name,
+            partitions: &[],
         };
         let found = columns.implied(&tree.to_string()).expect("a tree");
         found.map(|found| found.to_string())
@@ -442,6 +448,7 @@ mod tests {
         let columns = Columns {
             schema: &schema(),
             mapping: ColumnMappingMode::None,
+            partitions: &[],
         };
         let deep = format!("{}{}", "{\"op\":\"not\",\"of\":".repeat(5_000), "1");
         for text in ["", "{}", "[]", "{\"op\":\"xor\"}", deep.as_str()] {

@@ -7,6 +7,7 @@
 //!
 //! Protocol: *Partition Values*, *Deletion Vectors*, *Row Tracking*.
 
+mod data_file;
 mod file_columns;
 mod file_list;
 mod file_uri;
@@ -19,16 +20,16 @@ use arrow_array::{RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, PruneReport};
-use deltaic_protocol::expr::{BoundPredicate, Predicate};
+use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::features::ensure_readable;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
-use object_store::path::Path;
 
 pub use sink_log::Times;
 pub use vector_blocks::{BLOCKS_OF_A_FILE, ROWS_OF_A_BLOCK};
 
-use file_uri::FileUris;
+use crate::scan::ScanTask;
+
 use filter_tree::Columns;
 use folders::Folders;
 use sink_log::SinkFile;
@@ -61,33 +62,63 @@ impl NativeScanPlan {
     ///
     /// # Errors
     ///
-    /// `InvalidPredicate` and `UnsupportedExpression` for the predicate; `CorruptLog`, `CorruptData`,
-    /// `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark skips.
-    pub async fn try_new(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<Self> {
+    /// `CorruptLog`, `CorruptData`, `PathEscape` for a file or vector; `UnsupportedFeature` for a file that Spark skips.
+    pub async fn try_new(snapshot: &Snapshot, predicate: Option<BoundPredicate>) -> Result<Self> {
         let located = |error: Error| error.with("version", snapshot.version());
         ensure_readable(snapshot.configuration())
             .map_err(|error| located(error.with("table", snapshot.location().uri())))?;
         ensure_data_columns(snapshot)?;
-        let bound = predicate
-            .map(|predicate| predicate.bind(snapshot.schema()))
-            .transpose()?;
-        let (files, report) = snapshot.files(bound.as_ref()).await?;
+        let (files, report) = snapshot.files(predicate.as_ref()).await?;
         snapshot.ensure_partition_values(&files)?;
         snapshot.ensure_unique_files(&files)?;
         snapshot.ensure_vectors(&files)?;
-        let entries = entries(snapshot, &files).await.map_err(located)?;
+        let location = snapshot.location();
+        let data_files = data_file::of_snapshot(&files);
         Ok(Self {
             report,
             files: file_columns::of(snapshot, &files)?,
-            vectors: vector_blocks::of(snapshot, &files).await.map_err(located)?,
+            vectors: vector_blocks::of(location, &data_files).await.map_err(located)?,
             is_in_folders: are_in_folders(snapshot, &files),
-            entries,
-            predicate: bound,
+            entries: data_file::entries(location, &data_files).await.map_err(located)?,
+            predicate,
             paths: files
                 .batches
                 .iter()
                 .map(|batch| batch.adds.path.clone())
                 .collect(),
+        })
+    }
+
+    /// Plans a native scan of the rows of tasks, with the columns of a snapshot: those of a batch of a stream, see
+    /// [`crate::changes::commit_files`]. Must be called inside a runtime.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::try_new`].
+    pub async fn of_tasks(rows_as: &Snapshot, tasks: &[ScanTask]) -> Result<Self> {
+        ensure_readable(rows_as.configuration())?;
+        ensure_data_columns(rows_as)?;
+        let location = rows_as.location();
+        let data_files = data_file::of_tasks(tasks)?;
+        let vectors = vector_blocks::of(location, &data_files).await?;
+        let entries = data_file::entries(location, &data_files).await?;
+        let bytes = entries.iter().map(|entry| entry.length).sum();
+        Ok(Self {
+            report: PruneReport {
+                files: tasks.len(),
+                after_partitions: tasks.len(),
+                after_statistics: tasks.len(),
+                bytes,
+                bytes_after_partitions: bytes,
+                bytes_after_statistics: bytes,
+                lacks_statistics: false,
+            },
+            files: file_columns::of_tasks(rows_as, tasks)?,
+            vectors,
+            is_in_folders: false,
+            entries,
+            predicate: None,
+            paths: Vec::new(),
         })
     }
 
@@ -103,11 +134,7 @@ impl NativeScanPlan {
     ///
     /// `InvalidArgument` for text that is not such a tree, and the errors of the store.
     pub async fn kept(&self, snapshot: &Snapshot, tree: &str) -> Result<Option<Vec<u8>>> {
-        let columns = Columns {
-            schema: snapshot.schema(),
-            mapping: snapshot.column_mapping(),
-        };
-        let Some(implied) = columns.implied(tree)? else {
+        let Some(implied) = implied_by_tree(snapshot, tree)? else {
             return Ok(None);
         };
         let conditions = self.predicate.iter().cloned().chain([implied]).collect();
@@ -156,6 +183,20 @@ impl NativeScanPlan {
     }
 }
 
+/// A condition that is TRUE wherever the filters of a tree are, see [`filter_tree`]; `None` if none is known.
+///
+/// # Errors
+///
+/// `InvalidArgument` for text that is not such a tree.
+pub fn implied_by_tree(snapshot: &Snapshot, tree: &str) -> Result<Option<BoundPredicate>> {
+    let columns = Columns {
+        schema: snapshot.schema(),
+        mapping: snapshot.column_mapping(),
+        partitions: &snapshot.metadata().partition_columns,
+    };
+    columns.implied(tree)
+}
+
 /// Spark reads as many rows of a file without columns as its footer claims, and some writers lose that count.
 fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
     let partitions = &snapshot.metadata().partition_columns;
@@ -169,44 +210,6 @@ fn ensure_data_columns(snapshot: &Snapshot) -> Result<()> {
     )
     .with("table", snapshot.location().uri())
     .with("version", snapshot.version()))
-}
-
-/// Returns the URIs of the files with their true sizes: Spark reads no row group beyond the size that it gets.
-async fn entries(snapshot: &Snapshot, files: &Files) -> Result<Vec<SinkFile>> {
-    let location = snapshot.location();
-    let uris = FileUris::of(location.uri())?;
-    let mut places: Vec<(String, Path)> = Vec::with_capacity(files.len());
-    let mut entries = Vec::with_capacity(files.len());
-    for batch in &files.batches {
-        for row in 0..batch.len() {
-            let log_path = batch.adds.path.value(row);
-            let place = location.resolve(log_path)?;
-            entries.push(SinkFile {
-                uri: uris.of_file(log_path, &place)?,
-                length: batch.adds.size.value(row),
-                modification_time: batch.adds.modification_time.value(row),
-            });
-            places.push((log_path.to_owned(), place));
-        }
-    }
-    match location.lengths_of_files(places).await? {
-        Some(lengths) => {
-            for (entry, length) in entries.iter_mut().zip(lengths) {
-                entry.length = i64::try_from(length).unwrap_or(i64::MAX);
-            }
-        }
-        None => {
-            if let Some(entry) = entries.iter().find(|entry| entry.length <= 0) {
-                return Err(Error::new(
-                    ErrorKind::CorruptLog,
-                    format!("a data file has {} bytes according to the log", entry.length),
-                )
-                .with("path", entry.uri.as_str())
-                .with("field", "add.size"));
-            }
-        }
-    }
-    Ok(entries)
 }
 
 fn are_in_folders(snapshot: &Snapshot, files: &Files) -> bool {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, ListArray, RecordBatch};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use deltaic_log::Snapshot;
-use deltaic_log::snapshot::Files;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
 
+use super::data_file::DataFile;
 use crate::read::{VectorOf, read_vectors};
 
 /// Rows per block; a word has 64.
@@ -27,16 +27,12 @@ const MOST_BLOCKS: usize = 1 << 18;
 const TOGETHER: usize = 10_000;
 
 /// Returns the blocks of all files, by ordinal; `None` if there are too many.
-pub(super) async fn of(snapshot: &Snapshot, files: &Files) -> Result<Option<RecordBatch>> {
-    let rows = files
-        .batches
+pub(super) async fn of(location: &Arc<TableLocation>, files: &[DataFile]) -> Result<Option<RecordBatch>> {
+    let mut wanted: Vec<(usize, VectorOf)> = files
         .iter()
-        .flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
-    let mut wanted: Vec<(usize, VectorOf)> = rows
         .enumerate()
-        .filter_map(|(ordinal, (batch, row))| {
-            let descriptor = batch.adds.descriptor(row)?;
-            let path = batch.adds.path.value(row).to_owned();
+        .filter_map(|(ordinal, file)| {
+            let (path, descriptor) = (file.path.clone(), file.vector.clone()?);
             Some((ordinal, VectorOf { path, descriptor }))
         })
         .collect();
@@ -47,7 +43,7 @@ pub(super) async fn of(snapshot: &Snapshot, files: &Files) -> Result<Option<Reco
         let rest = wanted.split_off(wanted.len().min(TOGETHER));
         let (ordinals, together): (Vec<usize>, Vec<VectorOf>) = wanted.into_iter().unzip();
         wanted = rest;
-        let bitmaps = read_vectors(snapshot.location(), together).await?;
+        let bitmaps = read_vectors(location, together).await?;
         for (ordinal, bitmap) in ordinals.into_iter().zip(bitmaps) {
             blocks.push(ordinal, &bitmap)?;
             if blocks.keys.len() > MOST_BLOCKS {
