@@ -219,8 +219,8 @@ def test_many_loads_leave_nothing_behind(spark: SparkSession, hours: Path) -> No
     before = remaining()
     for _ in range(40):
         ds.read(spark).load(hours)
-    # The JVM collects them and then releases them in Python, both in threads of its own: when,
-    # nobody promises. A leak keeps all 40 for ever.
+    # The JVM collects them and releases them in Python in threads of its own, at times of its choice. A
+    # leak keeps all 40 for ever.
     end = time.monotonic() + 120
     while (left := remaining()) >= before + 10 and time.monotonic() < end:
         time.sleep(0.1)
