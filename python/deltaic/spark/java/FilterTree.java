@@ -221,7 +221,7 @@ final class FilterTree {
         return known ? type.catalogString() : "";
     }
 
-    private static String quoted(String text) {
+    static String quoted(String text) {
         StringBuilder out = new StringBuilder("\"");
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

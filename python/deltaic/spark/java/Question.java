@@ -5,7 +5,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** A question to Python: a tree of filters, answered by one byte for each file, or "rows". */
+/** A question to Python: a tree of filters, answered by one byte for each file, or aggregates. */
 final class Question implements Callable {
     private static final long SECONDS = 60;
 

@@ -67,7 +67,7 @@ public final class Relations {
         HadoopFsRelation relation = new HadoopFsRelation(
             index, columns, (StructType) DataType.fromJson(data), scala.Option.empty(), new ParquetFileFormat(),
             given, session);
-        CountRule.addTo(session);
+        AggregateRule.addTo(session);
         return session.baseRelationToDataFrame(relation);
     }
 }

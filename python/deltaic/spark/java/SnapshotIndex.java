@@ -4,8 +4,10 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -73,10 +75,24 @@ public final class SnapshotIndex implements FileIndex {
         return any;
     }
 
-    /** The number of rows of the snapshot by the log; null if it is not known, or not all its files are here. */
-    Long rows() {
-        Object rows = Question.ask(python, "rows");
-        return rows instanceof Number ? Long.valueOf(((Number) rows).longValue()) : null;
+    /**
+     * Aggregates of the snapshot by the log; null if one is not known, or not all files of the snapshot are here.
+     *
+     * @param asked a question for each aggregate, as JSON
+     * @return the aggregates and their values, as texts
+     */
+    Map aggregates(Map asked) {
+        String question = "{\"aggregates\":[" + String.join(",", new ArrayList(asked.values())) + "]}";
+        Object answer = Question.ask(python, question);
+        if (!(answer instanceof String)) return null;
+        String[] values = ((String) answer).split(",", -1);
+        if (values.length != asked.size()) return null;
+        Map found = new HashMap();
+        int place = 0;
+        for (Iterator each = asked.keySet().iterator(); each.hasNext(); place++) {
+            found.put(each.next(), values[place].isEmpty() ? null : values[place]);
+        }
+        return found;
     }
 
     public Seq listFiles(Seq partitionFilters, Seq dataFilters) {

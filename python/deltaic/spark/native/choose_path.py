@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import AnalysisException, ParseException
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedFeature
+from deltaic.spark.native.aggregates import aggregates
 from deltaic.spark.native.missing_files import report_missing_files
 from deltaic.spark.native.pruning import changed_meaning, pruning
 from deltaic.spark.native.report import Report, remember, remember_relation
@@ -175,9 +176,9 @@ def _classes(spark: SparkSession, snapshot: Snapshot) -> Any:
         ) from error
 
 
-def _answer(planned: _rust.NativeScanPlan, whole: Snapshot | None, question: str) -> bytes | int | None:
-    if question == "rows":
-        return None if whole is None else whole.num_rows
+def _answer(planned: _rust.NativeScanPlan, whole: Snapshot | None, question: str) -> bytes | str | None:
+    if question.startswith('{"aggregates"'):
+        return None if whole is None else aggregates(whole, question)
     return planned.kept(question)
 
 

@@ -43,7 +43,7 @@ def native_scan(
     spark: SparkSession,
     classes: Any,
     scan_plan: NativeScanPlan,
-    answer: Callable[[str], bytes | int | None],
+    answer: Callable[[str], bytes | str | None],
     *,
     file_list: Any,
     hadoop_options: dict[str, str],
@@ -54,8 +54,7 @@ def native_scan(
         spark: A classic session.
         classes: The result of `java_classes`.
         scan_plan: The native scan plan.
-        answer: Answers questions of the index: which files pass a tree of filters, or ``"rows"``, the number
-            of rows of the snapshot.
+        answer: Answers questions of the index: which files pass a tree of filters, or `aggregates`.
         file_list: As `_rust.NativeScanPlan.file_list`.
         hadoop_options: Settings of Hadoop's file systems for this read.
     """
