@@ -122,6 +122,10 @@ bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark wi
 		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
+.PHONY: bench-spark-cold
+bench-spark-cold: need-java .envs/bench-spark/.ready ## time the first read of a fresh PySpark process, beside plain Parquet
+	@.envs/bench-spark/bin/python benches/python/spark_cold.py
+
 .PHONY: fuzz
 fuzz: need-cargo need-python ## run every fuzz target for SECONDS_EACH=60 seconds, by coverage and with AddressSanitizer
 	@fuzz/run.sh $(SECONDS_EACH)

@@ -23,7 +23,7 @@ from spark_process import SparkProcess
 from spark_questions import QUESTIONS
 from spark_report import Conditions, Line, line_of, section, write_json
 from spark_tables import Made, SparkTable, made, tables, warm_up
-from spark_ways import ARROW, DELTA, NATIVE, PARQUET, SETTINGS, WAYS
+from spark_ways import ARROW, DELTA, NATIVE, PARQUET, PLAIN_DELTA, SETTINGS, WAYS
 
 WARM_UPS = 3
 # With more values than this, two copies in memory, of Spark and of deltalake, do not fit.
@@ -83,6 +83,9 @@ def able(way: str, table: SparkTable, name: str) -> bool:
         return way == NATIVE
     if way == PARQUET:
         return table.is_plain
+    if way == PLAIN_DELTA:
+        # Its default concerns the reading of the log.
+        return not table.again
     return way != ARROW or len(question.columns) * table.spec.rows <= MOST_ARROW_VALUES
 
 

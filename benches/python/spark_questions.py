@@ -14,6 +14,8 @@ ALL = tuple(SCHEMA.names)
 COAST = "region = 'coast'"
 # The ids select 2 %, in two files of 40; the amounts select one row of 200, in every file.
 FEW_IDS = "id >= 630000000 and id < 670000000"
+# One row at most, in one file.
+ONE_ID = "id = 510000017"
 FEW_AMOUNTS = "amount > 995.0"
 # Independent of the order of rows; the sum cannot exceed 38 digits.
 HASH = f"sum(cast(xxhash64({', '.join(ALL)}) as decimal(20, 0)))"
@@ -57,6 +59,7 @@ QUESTIONS = {
     "filter": Question(SOME, ("customer", "amount"), FEW_AMOUNTS),
     "range": Question(SOME, ("customer", "id"), FEW_IDS),
     "range_told": Question(SOME, ("customer", "id"), FEW_IDS, told_before="range"),
+    "point": Question(SOME, ("customer", "id"), ONE_ID),
     "hash": Question((HASH,), ALL),
     "hash_partition": Question((HASH,), ALL, COAST),
     "hash_partition_told": Question((HASH,), ALL, COAST, told_before="hash_partition"),

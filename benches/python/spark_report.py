@@ -28,7 +28,7 @@ after each turn; the files are in the page cache. Each JVM first runs every quer
 are timed.
 
 - delta-spark {delta}: `spark.read.format("delta").load(path)`, with two partitions for its
-  snapshots
+  snapshots instead of 50; *delta-spark, defaults*: the same without this setting, for many files
 - plain Parquet: `spark.read.parquet(path)`, the same files without a log, if they alone contain the
   result
 - deltaic {deltaic}: `deltaic.spark.read(spark).load(path)`, the native scan
@@ -42,7 +42,8 @@ Filters are applied by `DataFrame.where`. In rows marked *before load*, deltaic 
 `deltaic.spark.read(spark).where(…).load(path)`; delta-spark's figure is that of the same query.
 `count` is `DataFrame.count`, `sum` the sum of a bigint, `sum_partition` the same in one of 8
 regions; `group_by` computes a sum and a maximum for each region, `filter` selects one row of 200 in
-each file, `range` 2 % of the ids, in two files; `hash` is the sum of `xxhash64` of all 10 columns.
+each file, `range` 2 % of the ids, in two files, `point` one id, in one file; `hash` is the sum of
+`xxhash64` of all 10 columns.
 The *share* is deltaic's figure divided by delta-spark's. Above the goal, {noise:.0%} or the larger
 interquartile range of the two figures is noise.
 
@@ -110,10 +111,14 @@ def section(lines: list[Line], tables: list[SparkTable], under: Conditions) -> s
     scaled = "" if under.scale == 1 else " Goals apply at scale 1 only."
     parts = [SPARK, "", text, "", f"{machine}. Scale {under.scale:g}.{scaled}", ""]
     many = [table for table in tables if not table.again]
-    if many:
-        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, partitioned by region: load and first query."
-        parts += ["### Many files", "", said, "", *header("files")]
-        for table in many:
+    for title, partitioned in (("Many files", True), ("Many files by id", False)):
+        alike = [table for table in many if table.spec.partitioned == partitioned]
+        if not alike:
+            continue
+        order = "partitioned by region" if partitioned else "sorted by id"
+        said = f"Files of {ROWS_PER_FILE} rows and 10 columns, {order}: load and first query."
+        parts += [f"### {title}", "", said, "", *header("files")]
+        for table in alike:
             parts += rows_of(table, lines, f"{table.spec.files:,}", "first", under)
         parts.append("")
     for table in tables:

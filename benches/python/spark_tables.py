@@ -1,8 +1,8 @@
 """The tables of the Spark benchmark: many small files, and the tables with data of `run.py`.
 
-Only a few of the small files are written, and the others are hard links to them, so that 100,000 files need
-little space. Their log has delta-spark's format; if it is long, delta-spark itself writes the last commit,
-its checksum and the checkpoint.
+Of the partitioned ones only a few files are written, and the others are hard links to them, so that 100,000
+files need little space; files that are sorted by id are all written. Their log has delta-spark's format; if
+it is long, delta-spark itself writes the last commit, its checksum and the checkpoint.
 """
 
 from __future__ import annotations
@@ -29,13 +29,9 @@ ROWS_PER_FILE = 200
 LONG_LOG = 100
 FILES_OF_ONE_TURN = 50_000
 SEED = 20261122
-MANY_FILES = (
-    ("files_10", 10),
-    ("files_1000", 1_000),
-    ("files_10000", 10_000),
-    ("files_100000", 100_000),
-)
+MANY_FILES = (10, 1_000, 10_000, 100_000)
 FIRST = ("count", "sum", "sum_partition", "sum_partition_told")
+BY_ID = ("count", "point")
 QUERIES = ("count", "sum", "group_by", "filter", "range", "range_told", "hash")
 IN_PARTITION = ("sum_partition", "sum_partition_told", "hash_partition", "hash_partition_told")
 
@@ -73,7 +69,11 @@ class Made:
 
 def tables(scale: float) -> list[SparkTable]:
     """Returns all tables, scaled."""
-    found = [many_files(name, max(10, round(files * scale))) for name, files in MANY_FILES]
+    found = [
+        many_files(f"{kind}_{files}", max(10, round(files * scale)), by_id=kind == "sorted")
+        for kind in ("files", "sorted")
+        for files in MANY_FILES
+    ]
     known = {one.name: one.scaled(scale).table for one in workload.read_all()}
     asked = {
         "data": QUERIES,
@@ -87,23 +87,23 @@ def tables(scale: float) -> list[SparkTable]:
     return found
 
 
-def many_files(name: str, files: int) -> SparkTable:
-    """Returns a table of this many small files, partitioned by region."""
-    spec = RowsSpec(SEED, files * ROWS_PER_FILE, files, partitioned=True)
-    return SparkTable(
-        name, spec, FIRST, goal=0.8, again=False, turns=1 if files > FILES_OF_ONE_TURN else None
-    )
+def many_files(name: str, files: int, *, by_id: bool = False) -> SparkTable:
+    """Returns a table of this many small files, sorted by id or partitioned by region."""
+    spec = RowsSpec(SEED, files * ROWS_PER_FILE, files, partitioned=not by_id)
+    turns = 1 if files > FILES_OF_ONE_TURN else None
+    return SparkTable(name, spec, BY_ID if by_id else FIRST, goal=0.5, again=False, turns=turns)
 
 
 def warm_up() -> SparkTable:
     """Returns a small table with every query, for warming up each JVM."""
     table = many_files("files_warm", 16)
-    return replace(table, questions=tuple(dict.fromkeys((*FIRST, *QUERIES, *IN_PARTITION))), again=True)
+    questions = tuple(dict.fromkeys((*FIRST, *BY_ID, *QUERIES, *IN_PARTITION)))
+    return replace(table, questions=questions, again=True)
 
 
 def made(table: SparkTable, folder: Path) -> Made:
     """Returns the table; generates it unless the spec and the generator are unchanged."""
-    if not table.name.startswith("files_"):
+    if not table.name.startswith(("files_", "sorted_")):
         known = next(one for one in workload.read_all() if one.name == table.name)
         path, manifest = table_of(replace(known, table=table.spec), folder)
         return Made(path, manifest.answers["count"]["rows"], unfinished=False)
@@ -114,7 +114,7 @@ def made(table: SparkTable, folder: Path) -> Made:
     if not (path / MANIFEST).exists():
         shutil.rmtree(path, ignore_errors=True)  # or during the generation
         print(f"generating {table.name}", flush=True)
-        write(table.spec, path)
+        (write if table.spec.partitioned else write_sorted)(table.spec, path)
     has_end = (path / "_delta_log" / "_last_checkpoint").exists()
     return Made(path, table.spec.rows, unfinished=table.spec.files > LONG_LOG and not has_end)
 
@@ -140,6 +140,14 @@ def write(spec: RowsSpec, folder: Path) -> None:
         facts.append({**fact, "path": path})
     data_log.write_commit(folder, 0, data_log.first(spec, facts))
     shutil.rmtree(originals)
+    (folder / MANIFEST).write_text(json.dumps({"files": spec.files, "rows": spec.rows}) + "\n")
+
+
+def write_sorted(spec: RowsSpec, folder: Path) -> None:
+    """Writes all files, and version 0."""
+    (folder / "_delta_log").mkdir(parents=True)
+    facts = [data_files.write_file(spec, folder, file)[0] for file in range(spec.files)]
+    data_log.write_commit(folder, 0, data_log.first(spec, facts))
     (folder / MANIFEST).write_text(json.dumps({"files": spec.files, "rows": spec.rows}) + "\n")
 
 

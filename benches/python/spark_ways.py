@@ -93,15 +93,19 @@ def delta_jars() -> list[Path]:
     return sorted(JARS.glob("*.jar"))
 
 
-def delta_settings() -> dict[str, str]:
+def tuned_delta_settings() -> dict[str, str]:
     """Returns the settings of delta-spark's instructions, with as few snapshot partitions as cores."""
+    return {**delta_settings(), "spark.databricks.delta.snapshotPartitions": "2"}
+
+
+def delta_settings() -> dict[str, str]:
+    """Returns the settings of delta-spark's instructions."""
     if not delta_jars():
         raise AbsentError("delta-spark's jars are not here: they come by Maven (mvn)")
     return {
         "spark.jars": ",".join(map(str, delta_jars())),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.databricks.delta.snapshotPartitions": "2",
     }
 
 
@@ -194,9 +198,11 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)).combine_chunks())
 
 
-DELTA, PARQUET, NATIVE, SOURCE, ARROW = "delta-spark", "parquet", "deltaic", "source", "deltalake"
+DELTA, PLAIN_DELTA = "delta-spark", "delta-spark-default"
+PARQUET, NATIVE, SOURCE, ARROW = "parquet", "deltaic", "source", "deltalake"
 WAYS = {
-    DELTA: Way("delta-spark", load_delta, delta_release, delta_settings, forget=delta_forget),
+    DELTA: Way("delta-spark", load_delta, delta_release, tuned_delta_settings, forget=delta_forget),
+    PLAIN_DELTA: Way("delta-spark, defaults", load_delta, delta_release, delta_settings, forget=delta_forget),
     PARQUET: Way("plain Parquet", load_parquet, lambda: version("pyspark")),
     NATIVE: Way("deltaic", load_native, deltaic_release, prove=prove_native),
     SOURCE: Way("deltaic source", load_source, deltaic_release, prepare=register),

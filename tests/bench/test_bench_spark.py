@@ -28,6 +28,17 @@ def test_many_files_are_a_table_of_few(tmp_path: Path) -> None:
     assert snapshot.scan(predicate=f"id < {bound}").count() == sum(value < bound for value in ids)
 
 
+def test_files_by_id_have_ids_of_their_own(tmp_path: Path) -> None:
+    text = (
+        "import sys; from pathlib import Path; from spark_tables import made, many_files\n"
+        "print(made(many_files('sorted_20', 20, by_id=True), Path(sys.argv[1])).path)"
+    )
+    snapshot = deltaic.Table(printed(text, str(tmp_path)).split()[-1]).snapshot()
+    assert (snapshot.num_files, snapshot.num_rows) == (20, 20 * 200)
+    assert snapshot.files("id = 510000017").num_rows <= 1
+    assert len(snapshot.scan(columns=["id"]).to_arrow().column("id").unique()) == 20 * 200
+
+
 def test_a_section_of_the_page_is_replaced_and_the_others_stay() -> None:
     text = (
         "from page_sections import section_of, with_section\n"
@@ -59,7 +70,7 @@ def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
     text = (
         "from dataclasses import replace; from spark_report import Conditions, Line, section\n"
         "from spark_tables import many_files\n"
-        "table = many_files('files_10', 10)\n"
+        "table = replace(many_files('files_10', 10), goal=0.8)\n"
         "walls = {'count': (1, 0.1, 0.8, None), 'sum': (1, 2, 0.84, 0.2)}\n"
         "walls |= {'sum_partition': (1, 2, 1.2, 0.2), 'sum_partition_told': (None, None, 0.4, None)}\n"
         "ways = ('delta-spark', 'parquet', 'deltaic', 'deltalake')\n"
@@ -74,21 +85,26 @@ def test_a_goal_is_judged_beside_delta_spark_alone() -> None:
     assert rows["`count`"].endswith("| fails | 0.80 | 0.8 | yes |")
     assert rows["`sum`"].endswith("| 0.200 | 0.84 | 0.8 | within noise |")
     assert rows["`sum_partition`"].endswith("| 1.20 | 0.8 | **no, 1.50 times it** |")
-    assert rows["`sum_partition`, before load"].endswith("| 1.000 | – | 0.400 | – | – | 0.40 | 0.8 | yes |")
+    assert rows["`sum_partition`, before load"].endswith(
+        "| 1.000 | – | – | 0.400 | – | – | 0.40 | 0.8 | yes |"
+    )
     assert "yes" not in half.partition("### Many files")[2]
 
 
 def test_the_section_shows_the_spread_and_judges_by_it() -> None:
     text = (
+        "from dataclasses import replace\n"
         "from spark_report import Conditions, line_of, section; from spark_tables import many_files\n"
         "def line(way, *walls):\n"
         "    return line_of('files_10', 'count', way, '', [{'first': wall} for wall in walls])\n"
         "lines = [line('delta-spark', 1, 1.5, 0.5), line('deltaic', 1, 1, 1)]\n"
-        "print(section(lines, [many_files('files_10', 10)], Conditions(1, 3, 1, '4g', 1, {})))"
+        "table = replace(many_files('files_10', 10), goal=0.8)\n"
+        "print(section(lines, [table], Conditions(1, 3, 1, '4g', 1, {})))"
     )
     [row] = [row for row in printed(text).splitlines() if "| `count` |" in row]
     assert row.split(" | ")[2:] == [
         "1.000 (0.500–1.500)",
+        "–",
         "–",
         "1.000 (1.000–1.000)",
         "–",
