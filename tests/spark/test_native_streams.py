@@ -11,12 +11,14 @@ import pytest
 
 import deltaic
 import deltaic.spark as ds
-from deltaic.alter import RenameColumn
+from deltaic.alter import RenameColumn, SetProperties
 from tests.golden.rows import difference
 
 from .streams import run
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
+
+from pyspark.errors import IllegalArgumentException
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -195,6 +197,64 @@ def test_errors_are_those_of_deltaic(sql: SparkSession, days: deltaic.Table, tmp
     days.delete("id = 1")
     with pytest.raises(deltaic.UnsupportedFeature, match="rewrote rows"):
         taken(stream, tmp_path / "c")
+
+
+def test_columns_that_changed_since_the_stream_was_loaded(sql: SparkSession, tmp_path: Path) -> None:
+    point = pa.struct([("x", pa.int32())])
+    table = deltaic.Table.create(tmp_path / "t", pa.schema({"id": pa.int64(), "at": point}))
+    table.append(pa.table({"id": [1], "at": [{"x": 5}]}, schema=pa.schema({"id": pa.int64(), "at": point})))
+    stream = sql.readStream.format("delta").load(table.uri)
+    table.append(pa.table({"id": [2], "at": [{"x": 6, "z": 7}], "new": [1]}), schema_mode="merge")
+    with pytest.raises(
+        deltaic.SchemaMismatch, match=r"at is struct<x:int,z:bigint> now[\s\S]*load the stream"
+    ):
+        taken(stream, tmp_path / "again")
+
+
+def test_the_last_batch_is_not_needed_again(sql: SparkSession, days: deltaic.Table, tmp_path: Path) -> None:
+    """At a restart Spark asks for the batch that ended last; a compaction and a vacuum removed its files."""
+    stream = sql.readStream.format("delta").load(days.uri)
+    taken(stream, tmp_path / "c")
+    days.append(rows(40, 5))
+    taken(stream, tmp_path / "c")
+    before = set(days.snapshot().files().to_arrow().column("path").to_pylist())
+    days.optimize()
+    for path in before - set(days.snapshot().files().to_arrow().column("path").to_pylist()):
+        (tmp_path / "days" / path).unlink()
+    days.append(rows(50, 2))
+    assert ids_of(taken(stream, tmp_path / "c")[0]) == [50, 51]
+
+
+def test_a_batch_that_failed_needs_its_files(sql: SparkSession, days: deltaic.Table, tmp_path: Path) -> None:
+    def fail(_frame: DataFrame, _batch: int) -> None:
+        raise RuntimeError("no room")
+
+    stream = sql.readStream.format("delta").load(days.uri)
+    writer = stream.writeStream.foreachBatch(fail).option("checkpointLocation", str(tmp_path / "c"))
+    query = writer.trigger(availableNow=True).start()
+    with pytest.raises(Exception, match="no room"):
+        query.awaitTermination()
+    for file in (tmp_path / "days").glob("**/*.parquet"):
+        file.unlink()
+    with pytest.raises(Exception, match=r"CorruptData: data file [\s\S]* is missing"):
+        taken(stream, tmp_path / "c")
+
+
+def test_a_query_that_is_stopped_has_no_error(sql: SparkSession, days: deltaic.Table, tmp_path: Path) -> None:
+    stream = sql.readStream.format("delta").load(days.uri)
+    for number in range(5):
+        writer = stream.writeStream.format("noop").option("checkpointLocation", str(tmp_path / str(number)))
+        query = writer.trigger(processingTime="0 seconds").start()
+        query.processAllAvailable()
+        query.stop()
+        assert query.exception() is None
+
+
+def test_a_change_feed_has_no_name(sql: SparkSession, days: deltaic.Table) -> None:
+    days.alter(SetProperties({"delta.enableChangeDataFeed": "true"}))
+    reader = sql.readStream.options(readChangeFeed=True, startingVersion=days.version)
+    with pytest.raises(IllegalArgumentException, match=r'read the path by format\("delta"\)'):
+        reader.table(f"delta.`{days.uri}`")
 
 
 def test_a_stream_that_ended_leaves_nothing(sql: SparkSession, days: deltaic.Table, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import deltaic
 import deltaic.spark as ds
 from deltaic import col
+from deltaic.alter import RenameColumn
 from tests.protocol.handmade_log import HandmadeTable, metadata, protocol
 
 from .conftest import Settings
@@ -66,6 +67,31 @@ def test_files_are_ruled_out_by_what_spark_plans(
     expected = ds.read(spark).load(hours).where(condition)
     assert sorted(frame.collect()) == sorted(expected.collect())
     assert len(frame.inputFiles()) == files
+
+
+def test_a_partition_column_with_the_name_of_another_in_files(spark: SparkSession, tmp_path: Path) -> None:
+    types = pa.schema({"q": pa.int64(), "p": pa.int64(), "z": pa.int64()})
+    properties = {"delta.columnMapping.mode": "name"}
+    table = deltaic.Table.create(tmp_path / "t", types, partition_by=["q"], properties=properties)
+    table.alter(RenameColumn("p", "b"), RenameColumn("q", "p"))
+    for number in (1, 2):
+        table.append(pa.table({"p": [number], "b": [number * 100], "z": [3]}))
+    for condition, expected in (("b = 200", 2), ("p = 1", 1), ("p = 2 OR b = 1", 2)):
+        before = ds.read(spark).where(condition).load(table.uri)
+        after = ds.read(spark).load(table.uri).where(condition)
+        assert [row.p for row in before.collect()] == [row.p for row in after.collect()] == [expected]
+        assert len(before.inputFiles()) == 1
+
+
+def test_a_subquery_over_a_table_without_files(spark: SparkSession, hours: Path) -> None:
+    ds.read(spark).where("id > 1000").load(hours).createOrReplaceTempView("nothing_left")
+    for condition, expected in (
+        ("id NOT IN (SELECT id FROM nothing_left)", 100),
+        ("NOT EXISTS (SELECT 1 FROM nothing_left n WHERE n.day = 1)", 100),
+        ("id IN (SELECT id FROM nothing_left) OR id < 3", 3),
+        ("id > (SELECT count(*) + 90 FROM nothing_left WHERE day = 0)", 9),
+    ):
+        assert ds.read(spark).where(condition).load(hours).count() == expected, condition
 
 
 @pytest.mark.parametrize("many", [0, 1, 2])

@@ -427,3 +427,12 @@ def test_without_pyspark_the_error_states_what_to_install() -> None:
     code = "import sys; sys.modules['pyspark'] = None; import deltaic.spark as ds; ds.register(None)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: deltaic.spark needs PySpark" in ended.stderr
+
+
+def test_a_session_beside_another_that_has_the_source(spark: SparkSession, folder: Path) -> None:
+    """Spark looks in the active session whether a source of the name exists already."""
+    spark.range(1).count()
+    other = spark.newSession()
+    ds.register(other)
+    for name in ("deltaic", "delta"):
+        assert other.read.format(name).load(str(folder)).count() == 3

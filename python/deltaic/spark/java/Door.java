@@ -1,5 +1,7 @@
 package @PACKAGE@;
 
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -41,8 +43,9 @@ public final class Door {
         try {
             return task.get(MINUTES, TimeUnit.MINUTES);
         } catch (InterruptedException error) {
+            // Spark knows by this exception that it stopped a stream itself.
             Thread.currentThread().interrupt();
-            throw new DeltaicError("", operation + " was interrupted");
+            throw new UncheckedIOException(new InterruptedIOException(operation + " was interrupted"));
         } catch (TimeoutException error) {
             throw new DeltaicError("", operation + " did not end in " + MINUTES + " minutes");
         } catch (ExecutionException error) {

@@ -83,6 +83,10 @@ final class Reads extends scala.runtime.AbstractPartialFunction {
     /** A plan under the attributes of the name, so that resolved expressions stay valid. */
     private static LogicalPlan under(List wanted, LogicalPlan rows) {
         List found = Sequences.list(rows.output());
+        if (found.size() != wanted.size()) {
+            throw new IllegalArgumentException(
+                "the options give other columns than the table has: read the path by format(\"delta\")");
+        }
         List columns = new ArrayList();
         for (int index = 0; index < wanted.size(); index++) {
             Attribute column = (Attribute) wanted.get(index);

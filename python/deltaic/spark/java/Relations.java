@@ -6,7 +6,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.catalyst.plans.Cross$;
+import org.apache.spark.sql.catalyst.plans.ExistenceJoin;
+import org.apache.spark.sql.catalyst.plans.Inner$;
+import org.apache.spark.sql.catalyst.plans.JoinType;
+import org.apache.spark.sql.catalyst.plans.LeftAnti$;
+import org.apache.spark.sql.catalyst.plans.LeftOuter$;
+import org.apache.spark.sql.catalyst.plans.LeftSemi$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
@@ -30,6 +38,14 @@ public final class Relations {
         return FilterTree.of(conditions);
     }
 
+    /** Whether a row that a filter below the first child leaves out adds nothing to the result. */
+    private static boolean keepsFilters(LogicalPlan plan) {
+        if (!(plan instanceof Join)) return plan.children().size() == 1;
+        JoinType type = ((Join) plan).joinType();
+        return type == LeftSemi$.MODULE$ || type == LeftAnti$.MODULE$ || type instanceof ExistenceJoin
+            || type == Inner$.MODULE$ || type == Cross$.MODULE$ || type == LeftOuter$.MODULE$;
+    }
+
     /** Whether a plan consists of the files of an index and filters on them, whose conditions are added. */
     private static boolean collect(LogicalPlan plan, String key, List conditions) {
         if (plan instanceof LogicalRelation) {
@@ -37,10 +53,8 @@ public final class Relations {
             Object index = relation instanceof HadoopFsRelation ? ((HadoopFsRelation) relation).location() : null;
             return index instanceof SnapshotIndex && ((SnapshotIndex) index).key().equals(key);
         }
-        boolean found = false;
-        for (Iterator each = Sequences.list(plan.children()).iterator(); each.hasNext();) {
-            found |= collect((LogicalPlan) each.next(), key, conditions);
-        }
+        if (!keepsFilters(plan)) return false;
+        boolean found = collect((LogicalPlan) plan.children().head(), key, conditions);
         if (found && plan instanceof Filter) conditions.add(((Filter) plan).condition());
         return found && plan instanceof Filter;
     }

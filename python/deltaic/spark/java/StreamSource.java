@@ -33,7 +33,8 @@ final class StreamSource implements Source, SupportsAdmissionControl, SupportsTr
 
     public ReadLimit getDefaultReadLimit() {
         long most = ((Number) ask("stream_most", null)).longValue();
-        return most > 0 ? ReadLimit.maxFiles((int) most) : ReadLimit.maxBytes(-most);
+        return most > 0
+            ? ReadLimit.maxFiles((int) Math.min(most, Integer.MAX_VALUE)) : ReadLimit.maxBytes(-most);
     }
 
     public void prepareForTriggerAvailableNow() { ask("stream_stop_at_newest", null); }
@@ -53,8 +54,10 @@ final class StreamSource implements Source, SupportsAdmissionControl, SupportsTr
     public Dataset getBatch(scala.Option start, Offset end) {
         String from = start.isEmpty() ? null : ((Offset) start.get()).json();
         Object rows = Door.call(new Object[] {"stream_batch", session, key, from, end.json()});
-        LogicalPlan plan = DeltaTable.plan((Dataset) rows);
-        return org.apache.spark.sql.classic.Dataset.ofRows(session, (LogicalPlan) plan.transformUp(new AsStream()));
+        LogicalPlan plan = (LogicalPlan) DeltaTable.plan((Dataset) rows).transformUp(new AsStream());
+        if (plan.isStreaming()) return org.apache.spark.sql.classic.Dataset.ofRows(session, plan);
+        org.apache.spark.sql.classic.Dataset failing = (org.apache.spark.sql.classic.Dataset) rows;
+        return session.internalCreateDataFrame(failing.queryExecution().toRdd(), schema, true);
     }
 
     public void commit(Offset end) { ask("stream_commit", end.json()); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,6 +102,10 @@ def stream_frame(
         file_list=planned.file_list,
         hadoop_options=hadoop_options,
     )
+    report = Report(
+        rows_as.uri, rows_as.version, "native", _NATIVE, files=scan_plan.num_files, notes=scan.notes
+    )
+    remember(scan.key, report)
     report_missing_files()
     return scan.frame
 
@@ -140,7 +145,16 @@ def _native_frame(spark: SparkSession, snapshot: Snapshot, request: ReadRequest)
 def _tree(spark: SparkSession, classes: Any, snapshot: Snapshot, predicate: str) -> str | None:
     """Returns the filters of a predicate as Spark plans them, over a scan without files."""
     scan_plan, planned = plan_native_tasks(snapshot, [])
-    empty = native_scan(spark, classes, scan_plan, _keeps_all, file_list=planned.file_list, hadoop_options={})
+    empty = native_scan(
+        spark,
+        classes,
+        scan_plan,
+        _keeps_all,
+        file_list=planned.file_list,
+        hadoop_options={},
+        # A subquery of the predicate may read a scan without files too.
+        purpose=f" {uuid.uuid4()}",
+    )
     try:
         rows: Any = empty.frame.where(predicate)
         return classes.Relations.filters(rows._jdf, empty.key)  # noqa: SLF001 - no public way

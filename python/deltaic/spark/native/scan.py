@@ -47,6 +47,7 @@ def native_scan(
     *,
     file_list: Any,
     hadoop_options: dict[str, str],
+    purpose: str = "",
 ) -> NativeScan:
     """Returns a DataFrame with the table's columns in their order, read by Spark alone.
 
@@ -57,6 +58,7 @@ def native_scan(
         answer: Answers questions of the index: which files pass a tree of filters, or `aggregates`.
         file_list: As `_rust.NativeScanPlan.file_list`.
         hadoop_options: Settings of Hadoop's file systems for this read.
+        purpose: Distinguishes its index from others of the same files.
     """
     pa = require("pyarrow", "deltaic.spark.read")
     projection = Projection(spark, scan_plan)
@@ -67,7 +69,7 @@ def native_scan(
         arrays.append(ordinals)
     uris, lengths = pa.table(file_list).columns
     names = ["uri", "length", "time", *(each.name for each in fields)]
-    key = _key(scan_plan, [uris, lengths, times])
+    key = _key(scan_plan, [uris, lengths, times]) + purpose
     path = list_file(pa.table([uris, lengths, times, *arrays], names=names))
     try:
         made = classes.Relations.frame(

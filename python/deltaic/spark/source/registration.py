@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
 
@@ -19,16 +21,35 @@ _TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
 
 def register_sources(spark: SparkSession) -> None:
     """Registers ``"deltaic"``, and ``"delta"`` if no jar provides that name."""
-    if not type(spark).__module__.startswith("pyspark.sql.connect"):
-        use_python_of_driver(spark.sparkContext)
-        explain_missing_package()
-    _register(spark, DeltaicSource)
-    _register(spark, DeltaSource)
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        _register(spark)
+        return
+    use_python_of_driver(spark.sparkContext)
+    explain_missing_package()
+    with _active(spark):
+        _register(spark)
 
 
-def _register(spark: SparkSession, source: type[DeltaicSource]) -> None:
+def _register(spark: SparkSession) -> None:
+    for source in (DeltaicSource, DeltaSource):
+        try:
+            spark.dataSource.register(source)
+        except PySparkException as error:  # noqa: PERF203 - of each
+            if error.getCondition() != _TAKEN:
+                raise
+
+
+@contextmanager
+def _active(spark: SparkSession) -> Iterator[None]:
+    """Makes a session the active one, in which Spark looks for a source of the same name."""
+    session: Any = spark
+    sessions = session._jvm.org.apache.spark.sql.classic.SparkSession  # noqa: SLF001 - no public way
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
     try:
-        spark.dataSource.register(source)
-    except PySparkException as error:
-        if error.getCondition() != _TAKEN:
-            raise
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()

@@ -197,6 +197,10 @@ impl Columns<'_> {
 
     fn is_in(&self, of: &Column, values: &[Literal]) -> Option<BoundPredicate> {
         let (path, data_type) = self.typed(of)?;
+        if data_type == PrimitiveType::Boolean {
+            // Not evaluated by the core; Spark makes comparisons of short lists.
+            return None;
+        }
         let values: Option<Vec<_>> = values.iter().map(|value| value.of_type(data_type)).collect();
         let values = values?;
         let has_null = values.contains(&None);
@@ -233,11 +237,14 @@ impl Columns<'_> {
         let mut fields = &self.schema.fields;
         let is_partition = |field: &StructField| self.partitions.contains(&field.name);
         let find = |fields: &[StructField], name: &str, on_top: bool| {
+            let in_files = |field: &StructField| name_in_log(field, self.mapping) == name;
+            // A partition column has another name in the tree if a column in files has its own.
             fields
                 .iter()
-                .position(|field| match on_top && is_partition(field) {
-                    true => field.name == name,
-                    false => name_in_log(field, self.mapping) == name,
+                .position(|field| !(on_top && is_partition(field)) && in_files(field))
+                .or_else(|| {
+                    let mut fields = fields.iter();
+                    fields.position(|field| on_top && is_partition(field) && field.name == name)
                 })
         };
         for name in above {
@@ -296,6 +303,27 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn a_partition_column_comes_after_a_column_in_files_of_its_name() {
+        let mapped = |name: &str, physical: &str| {
+            let mut field = StructField::new(name, DataType::Primitive(PrimitiveType::Long), true);
+            let key = "delta.columnMapping.physicalName".to_owned();
+            field.metadata.insert(key, json!(physical));
+            field
+        };
+        let schema = StructType {
+            fields: vec![mapped("p", "q"), mapped("b", "p")],
+        };
+        let columns = Columns {
+            schema: &schema,
+            mapping: ColumnMappingMode::Name,
+            partitions: &["p".to_owned()],
+        };
+        let place = |name: &str| columns.place(&[name.to_owned()]).map(|(path, _)| path);
+        assert_eq!(place("p"), Some(vec!["b".to_owned()]));
+        assert_eq!(place("q"), None);
+    }
 
     fn schema() -> StructType {
         let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
