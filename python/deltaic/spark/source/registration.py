@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ def _register(spark: SparkSession) -> None:
 
 
 @contextmanager
-def _active(spark: SparkSession) -> Iterator[None]:
+def _active(spark: SparkSession) -> Generator[None]:
     """Makes a session the active one, in which Spark looks for a source of the same name."""
     session: Any = spark
     sessions = session._jvm.org.apache.spark.sql.classic.SparkSession  # noqa: SLF001 - no public way
