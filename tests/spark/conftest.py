@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     leave_out(config, items, lambda item: item.path.name == "test_golden.py")
     # The data source reads the same tables in another way.
     leave_out(config, items, lambda item: item.path.name == "test_golden_source.py", usual=4)
+    leave_out(config, items, lambda item: item.path.name == "test_golden_enabled.py", usual=4)
     leave_out(
         config, items, lambda item: item.name.startswith("test_expressions_are_those_of_spark"), usual=2
     )
