@@ -30,7 +30,7 @@ pub(super) fn merged_schema(
 ) -> Result<Vec<TableChange>> {
     let known = table.schema()?;
     let mut changes = vec![TableChange::MergeSchema(with_types_of(&known, rows))];
-    // The values of partition columns are texts, whose type cannot change.
+    // Rows do not widen partition columns; a change of the table does.
     let is_wider = |field: &&StructField| !table.metadata().partition_columns.contains(&field.name);
     for field in known.fields.iter().filter(is_wider) {
         if let Some(given) = rows.field_ignoring_case(&field.name) {
