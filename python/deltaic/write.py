@@ -23,7 +23,7 @@ from deltaic.table import Table
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["write"]
+__all__ = ["warn_of_other_properties", "write"]
 
 _MODES = ("error", "append", "overwrite", "ignore")
 _SCHEMA_MODES = ("keep", "merge", "replace")
@@ -166,7 +166,7 @@ def write(
     metadata = table.snapshot().metadata
     if schema_mode != "replace" and columns and columns != list(metadata.partition_columns):
         raise ValueError(f"the table is partitioned by {list(metadata.partition_columns)}, not by {columns}")
-    _warn_of_other_properties(wanted, metadata.properties)
+    warn_of_other_properties(wanted, metadata.properties)
     if mode == "overwrite":
         new = (columns or None) if schema_mode == "replace" else None
         made = table.overwrite(data, schema_mode=schema_mode, partition_by=new, dry_run=dry_run, **options)
@@ -176,7 +176,9 @@ def write(
     return made if isinstance(made, DryRun) else table
 
 
-def _warn_of_other_properties(wanted: Mapping[str, str], properties: Mapping[str, str]) -> None:
+def warn_of_other_properties(
+    wanted: Mapping[str, str], properties: Mapping[str, str], *, stacklevel: int = 3
+) -> None:
     """Warns of properties that an existing table does not have. Requested features are not properties."""
     other = sorted(
         name
@@ -188,5 +190,5 @@ def _warn_of_other_properties(wanted: Mapping[str, str], properties: Mapping[str
             f"the table exists, so these properties are not set: {', '.join(other)}\n"
             "hint: set them with table.alter(deltaic.alter.SetProperties({…}))",
             DeltaicWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )

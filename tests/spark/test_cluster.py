@@ -50,6 +50,11 @@ def test_both_executors_read(told: dict[str, Any]) -> None:
     assert all(tasks.values()), tasks
 
 
+def test_tasks_that_run_again_write_their_rows_once(told: dict[str, Any]) -> None:
+    """Each task fails twice, and then an executor ends in the middle of its rows."""
+    assert told["written"] == {"failing": [1_000] * 3, "halting": [1_000] * 3}
+
+
 def test_the_package_travels_in_an_archive(told: dict[str, Any]) -> None:
     """Each executor imports its unpacked copy of the package, including the native extension."""
     assert len(told["places"]) == 2, "two processes, each with a folder of its own"

@@ -106,6 +106,28 @@ unlisted = ds.read(spark).option("versionAsOf", 1).load(table)
 found["unlisted rows"] = rows(unlisted)
 found["unlisted plan"] = plan_of(unlisted)
 spark.conf.unset(ignores)
+
+def write(frame, mode, path=table + " copy", **options):
+    return ds.write(frame).mode(mode).options(**options).save(path)
+
+source = spark.createDataFrame([(1, "Oslo"), (2, "Rome")], "id bigint, city string")
+found["returned"] = ds.write(source).partitionBy("city").save(table + " copy")
+write(source.where("id = 2"), "append", txnAppId="job", txnVersion=1)
+write(source.where("id = 2"), "append", txnAppId="job", txnVersion=1)
+write(source, "ignore")
+found["exists"] = error(lambda: write(source, "error"))
+found["appended"] = ids(load(table + " copy"))
+write(source.where("id = 1"), "overwrite", replaceWhere="city = 'Oslo'")
+found["replaced"] = ids(load(table + " copy"))
+found["outside"] = error(lambda: write(source, "overwrite", replaceWhere="city = 'Oslo'"))
+write(source.selectExpr("id + 5 AS id", "1 AS new"), "overwrite", overwriteSchema=True)
+found["overwritten"] = load(table + " copy").schema.simpleString()
+source.withColumn("new", source.id).write.format("deltaic").mode("append").option("mergeSchema", "true").save(
+    table + " copy"
+)
+found["merged"] = ids(load(table + " copy"))
+found["wrong option of a write"] = error(lambda: source.write.format("deltaic").mode("append").save(
+    table + " copy", mergeShema="true"))
 found["native no table"] = error(lambda: ds.read(spark).load(table + "x"))
 found["native bad option"] = error(lambda: ds.read(spark).option("versonAsOf", 1).load(table))
 found["native bad predicate"] = error(lambda: ds.read(spark).where("id >").load(table).collect())
@@ -158,6 +180,17 @@ def found(server: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     return json.loads(ended.stdout.splitlines()[-1])
+
+
+def test_writes(found: dict[str, Any]) -> None:
+    assert found["returned"] is None
+    assert found["appended"] == [1, 2, 2]
+    assert found["replaced"] == [1, 2, 2]
+    assert found["overwritten"] == "struct<id:bigint,new:int>"
+    assert found["merged"] == [1, 2, 6, 7]
+    assert "TableExists: there is a table at" in found["exists"]
+    assert "does not match the predicate of the overwrite: city = 'Oslo'" in found["outside"]
+    assert "did you mean 'mergeSchema'?" in found["wrong option of a write"]
 
 
 def test_the_session_is_remote(found: dict[str, Any]) -> None:

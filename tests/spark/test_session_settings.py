@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -117,6 +117,62 @@ def test_the_rows_are_the_same(
             )
         )
         assert sorted(map(tuple, frame.collect())) == EXPECTED
+
+
+WRITE_SETTINGS: list[Mapping[str, str]] = [
+    *SETTINGS,
+    {"spark.sql.parquet.writeLegacyFormat": "true"},
+    {"spark.sql.parquet.outputTimestampType": "INT96"},
+    {"spark.sql.parquet.compression.codec": "gzip"},
+    {"spark.sql.parquet.fieldId.write.enabled": "false"},
+    {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY"},
+    {"spark.sql.parquet.int96RebaseModeInWrite": "LEGACY"},
+    {"spark.sql.parquet.variant.annotateLogicalType.enabled": "false"},
+    {"spark.sql.variant.writeShredding.enabled": "true"},
+    {"spark.sql.maxConcurrentOutputFileWriters": "5"},
+    {"spark.sql.storeAssignmentPolicy": "LEGACY"},
+    {"spark.sql.legacy.charVarcharAsString": "true"},
+    {"spark.sql.sources.partitionOverwriteMode": "dynamic"},
+    {"spark.sql.execution.arrow.maxRecordsPerBatch": "1"},
+    {"spark.sql.execution.arrow.useLargeVarTypes": "true"},
+    {"spark.sql.files.maxRecordsPerFile": "1"},
+    {"spark.sql.adaptive.coalescePartitions.enabled": "false"},
+]
+WRITTEN = """
+SELECT id, DATE '1500-01-01' AS d, TIMESTAMP '1500-01-01 12:00:00Z' AS t, TIMESTAMP_NTZ '1500-01-01 12:00:00' AS n,
+  CAST(id / 7 AS decimal(5, 2)) AS dec, NAMED_STRUCT('x', ARRAY(id, NULL)) AS s, CONCAT('t', id) AS text,
+  PARSE_JSON('{"a": 1}') AS v, id % 2 = 0 AS p
+FROM RANGE(0, 6, 1, 1)
+"""
+
+
+@pytest.mark.parametrize("changed", WRITE_SETTINGS, ids=lambda changed: next(iter(changed), "none"))
+def test_the_files_are_the_same(
+    spark: SparkSession, tmp_path: Path, settings: Settings, changed: Mapping[str, str]
+) -> None:
+    """Files, their schemas and statistics do not depend on settings, and an overwrite replaces all rows."""
+    tables = [tmp_path / "usual", tmp_path / "changed"]
+    for path, given in zip(tables, ({}, changed), strict=True):
+        with settings(given):
+            for mode in ("append", "overwrite"):
+                ds.write(spark.sql(WRITTEN)).mode(mode).partitionBy("p").save(path)
+    usual, other = (_described(path) for path in tables)
+    assert usual == other
+
+
+def _described(path: Path) -> list[Any]:
+    table = deltaic.Table(path)
+    kept = ("partition_values", "num_records", "min", "max", "null_count")
+    files = table.snapshot().files(stats=True).to_arrow().to_pylist()
+    return sorted(
+        [
+            str([file[name] for name in kept]),
+            file["path"].rpartition("c000")[2],
+            str(pq.read_schema(path / file["path"])),
+            str(pq.read_metadata(path / file["path"]).schema),
+        ]
+        for file in files
+    )
 
 
 @pytest.mark.parametrize("setting", ["ignoreMissingFiles", "ignoreCorruptFiles"])

@@ -28,6 +28,7 @@ from .snapshot import Snapshot as Snapshot
 from .table import Table as Table
 from .transaction import Transaction as Transaction
 from .vacuum import Vacuumed as Vacuumed
+from .write_job import WriteJob as WriteJob
 from .write_task import WriteTask as WriteTask
 
 __version__: str

@@ -5,6 +5,7 @@ from .dry_run import DryRun
 from .native_scan import NativeScanPlan
 from .scan import Scan, ScanTask
 from .schema import Schema
+from .write_job import WriteJob
 from .write_task import WriteTask
 
 @final
@@ -168,6 +169,32 @@ class Snapshot:
 
         Raises:
             UnsupportedFeature: Row tracking is not enabled.
+        """
+
+    def plan_write(
+        self,
+        schema_json: str,
+        *,
+        overwrites: bool,
+        predicate: str | None,
+        partitions: str,
+        schema_mode: str,
+        partition_by: list[str] | None,
+        settings: str,
+    ) -> WriteJob:
+        """Plans an append or an overwrite of rows that other processes write.
+
+        Args:
+            schema_json: The columns of the rows, as JSON of a Delta schema.
+            overwrites: Whether the rows replace others.
+            predicate: The rows to replace.
+            partitions: As for `Transaction.overwrite`.
+            schema_mode: As for `Transaction.overwrite`.
+            partition_by: As for `Transaction.overwrite`.
+            settings: The settings of the tasks, as JSON.
+
+        Raises:
+            ValueError, InvalidPredicate, SchemaMismatch, UnsupportedFeature.
         """
 
     def write_task(self) -> WriteTask:

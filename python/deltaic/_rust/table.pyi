@@ -13,6 +13,7 @@ from .shallow_clone import ClonePreview
 from .snapshot import Snapshot
 from .transaction import Transaction
 from .vacuum import Vacuumed
+from .write_job import WriteJob
 
 @final
 class Table:
@@ -54,6 +55,30 @@ class Table:
 
         Raises:
             StorageError: The store does not guarantee what a commit requires, or cannot be reached.
+        """
+
+    def plan_create(
+        self,
+        schema_json: str,
+        *,
+        partition_by: list[str],
+        cluster_by: list[str],
+        properties: dict[str, str],
+        if_exists: str,
+        settings: str,
+    ) -> WriteJob:
+        """Plans the creation of a table with rows that other processes write.
+
+        Args:
+            schema_json: The columns, as JSON of a Delta schema.
+            partition_by: The partition columns.
+            cluster_by: The clustering columns.
+            properties: The properties.
+            if_exists: `"error"` or `"ignore"`.
+            settings: The settings of the tasks, as JSON.
+
+        Raises:
+            ValueError, SchemaMismatch, UnsupportedFeature.
         """
 
     def create_with_rows(

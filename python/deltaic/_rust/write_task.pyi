@@ -8,8 +8,13 @@ class WriteTask:
     def uri(self) -> str:
         """The root of the table."""
 
-    def write(self, data: object) -> str:
+    def write(self, data: object, share: tuple[int, int] | None = None) -> str:
         """Writes the rows to new files. Returns these as JSON text.
+
+        Args:
+            data: The rows.
+            share: The number of the task, and that of all tasks, each of which generates other values of
+                identity columns; None if it is the only one.
 
         Raises:
             SchemaMismatch, ConstraintViolation, UnsupportedFeature, StorageError: No file is left.

@@ -7,6 +7,8 @@ df = ds.read(spark).option("versionAsOf", 3).load("data/events")
 
 ds.register(spark)
 df = spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")
+
+ds.write(df).mode("append").save("data/copy")
 ```
 
 PySpark is imported only when a function is called.
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaic.spark.reader import Reader
+    from deltaic.spark.frame_write.writer import Writer
 
-__all__ = ["enable", "explain", "read", "register", "status"]
+__all__ = ["enable", "explain", "read", "register", "status", "write"]
 
 
 def read(spark: SparkSession) -> Reader:
@@ -47,6 +50,31 @@ def read(spark: SparkSession) -> Reader:
     except ModuleNotFoundError as error:
         raise _without_pyspark(error) from error
     return Reader(spark)
+
+
+def write(frame: DataFrame) -> Writer:
+    """Returns a writer of a DataFrame; set its mode and options, then call `save` with a path.
+
+    Spark's executors write the files, which need only this package, and one commit adds them to the table: after
+    failures and retries each row is there once, or none of them.
+
+    Args:
+        frame: A DataFrame, Classic or Connect, of PySpark 4.0 or newer.
+
+    Raises:
+        ImportError: PySpark is not installed.
+        TypeError: It is not a DataFrame, or a streaming one.
+
+    Example:
+        >>> import deltaic.spark as ds
+        >>> ds.write(df).mode("append").save("data/events")  # doctest: +SKIP
+        <deltaic.Commit 1 WRITE at 2026-11-29 09:00:00 UTC: 2 files, 1,000 rows>
+    """
+    try:
+        from deltaic.spark.frame_write.writer import Writer
+    except ModuleNotFoundError as error:
+        raise _without_pyspark(error) from error
+    return Writer(frame)
 
 
 def explain(frame: DataFrame) -> str:

@@ -11,6 +11,7 @@ __all__ = [
     "READ_OPTIONS",
     "READ_OPTIONS_OF_STREAMS",
     "STREAM_OPTIONS",
+    "WRITE_OPTIONS",
     "check_store_options",
     "hadoop_options",
 ]
@@ -53,6 +54,22 @@ STREAM_OPTIONS = (
     "failOnDataLoss",
 )
 """The options of a stream that a read does not accept."""
+
+
+WRITE_OPTIONS = (
+    "path",
+    "mergeSchema",
+    "overwriteSchema",
+    "replaceWhere",
+    "partitionOverwriteMode",
+    "userMetadata",
+    "txnAppId",
+    "txnVersion",
+    "maxRecordsPerFile",
+    "optimizeWrite",
+    "compression",
+)
+"""The options of a write, besides table properties (``delta.…``) and the storage options."""
 
 
 def hadoop_options(store: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["as_flag", "as_text", "as_version"]
+__all__ = ["as_count", "as_flag", "as_text", "as_version"]
 
 
 def as_flag(name: str, value: object) -> bool:
@@ -20,6 +20,23 @@ def as_flag(name: str, value: object) -> bool:
     if isinstance(value, str) and value.strip().lower() in ("true", "false"):
         return value.strip().lower() == "true"
     raise ValueError(f"{name} must be true or false, not {value!r}")
+
+
+def as_count(name: str, value: object) -> int:
+    """Validates a number that is not negative.
+
+    Raises:
+        ValueError: It is not such a number.
+
+    Example:
+        >>> as_count("maxRecordsPerFile", "1000")
+        1000
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    raise ValueError(f"{name} must be a number (0, 1, 2 …), not {value!r}")
 
 
 def as_text(name: str, value: object) -> str | None:

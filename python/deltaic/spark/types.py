@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import TypeGuard
 
 from pyspark.sql.types import (
@@ -31,7 +32,7 @@ from pyspark.sql.types import (
 
 from deltaic.exceptions import CorruptLog, UnsupportedFeature
 
-__all__ = ["LENGTHS", "struct_type"]
+__all__ = ["LENGTHS", "struct_type", "user_metadata"]
 
 _PRIMITIVES: dict[str, DataType] = {
     "binary": BinaryType(),
@@ -93,15 +94,22 @@ def _field(declared: object, parent: str) -> StructField:
         raise _not_a_schema(declared, parent)
     path = f"{parent}.{name}" if parent else name
     metadata = declared.get("metadata")
-    retained: dict[str, object] = {}
-    if _is_object(metadata):
-        retained = {
-            key: value
-            for key, value in metadata.items()
-            if key == LENGTHS
-            or (key not in _KEYS_WITH_MEANING and not key.startswith(_PREFIXES_WITH_MEANING))
-        }
+    retained = user_metadata(metadata) if _is_object(metadata) else {}
     return StructField(name, _type(declared.get("type"), path), nullable=True, metadata=retained)
+
+
+def user_metadata(metadata: Mapping[str, object]) -> dict[str, object]:
+    """Returns the metadata of a column without the keys that Spark and Delta interpret, except lengths.
+
+    Example:
+        >>> user_metadata({"comment": "of the ride", "delta.columnMapping.id": 3})
+        {'comment': 'of the ride'}
+    """
+    return {
+        key: value
+        for key, value in metadata.items()
+        if key == LENGTHS or (key not in _KEYS_WITH_MEANING and not key.startswith(_PREFIXES_WITH_MEANING))
+    }
 
 
 def _type(declared: object, path: str) -> DataType:

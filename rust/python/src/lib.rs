@@ -44,6 +44,7 @@ mod transaction;
 mod vacuum;
 #[cfg(feature = "witness")]
 mod witness;
+mod write_job;
 mod write_task;
 
 #[cfg(not(feature = "witness"))]
@@ -87,6 +88,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<maintenance::CleanedUp>()?;
     module.add_class::<maintenance::Compacted>()?;
     module.add_class::<vacuum::Vacuumed>()?;
+    module.add_class::<write_job::WriteJob>()?;
     module.add_class::<write_task::WriteTask>()?;
     #[cfg(feature = "witness")]
     {

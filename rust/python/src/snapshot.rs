@@ -6,6 +6,7 @@ use std::sync::Arc;
 use deltaic_log::history::timestamp_in_history;
 use deltaic_log::snapshot::WithStatistics;
 use deltaic_protocol::expr::BoundPredicate;
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::native_scan::implied_by_tree;
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
@@ -29,6 +30,7 @@ use crate::runtime::{wait, wait_reporting};
 use crate::scan::{Scan, ScanTask};
 use crate::schema::Schema;
 use crate::source::wait_reading;
+use crate::write_job::WriteJob;
 use crate::write_task::WriteTask;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -312,6 +314,29 @@ impl Snapshot {
             allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))
+    }
+
+    #[pyo3(signature = (schema_json, *, overwrites, predicate, partitions, schema_mode, partition_by, settings))]
+    #[expect(clippy::too_many_arguments, reason = "the options of one verb, all named in Python")]
+    fn plan_write(
+        &self,
+        schema_json: &str,
+        overwrites: bool,
+        predicate: Option<&str>,
+        partitions: &str,
+        schema_mode: &str,
+        partition_by: Option<Vec<String>>,
+        settings: &str,
+    ) -> CallResult<WriteJob> {
+        guarded(|| {
+            let columns = StructType::from_json(schema_json)?;
+            let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
+            let replaced = match overwrites {
+                true => Some(Replaced::try_new(parsed(predicate)?, partitions)?),
+                false => None,
+            };
+            WriteJob::of_table(self, &columns, (schema_mode, replaced), settings)
+        })
     }
 
     fn write_task(&self) -> CallResult<WriteTask> {

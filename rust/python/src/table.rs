@@ -47,6 +47,7 @@ use crate::statistics::{self, StatisticsRequest};
 use crate::symlink_manifest;
 use crate::transaction::Transaction;
 use crate::vacuum::{VacuumRequest, Vacuumed};
+use crate::write_job::WriteJob;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -136,6 +137,29 @@ impl Table {
             create(&location, table, &options).await
         })?;
         Ok(made.map(Commit::from))
+    }
+
+    #[pyo3(signature = (schema_json, *, partition_by, cluster_by, properties, if_exists, settings))]
+    #[expect(clippy::too_many_arguments, reason = "the options of one verb, all named in Python")]
+    fn plan_create(
+        &self,
+        schema_json: &str,
+        partition_by: Vec<String>,
+        cluster_by: Vec<String>,
+        properties: BTreeMap<String, String>,
+        if_exists: &str,
+        settings: &str,
+    ) -> CallResult<WriteJob> {
+        guarded(|| {
+            let table = NewTable {
+                partition_columns: partition_by,
+                cluster_by: columns_named(&cluster_by)?,
+                properties,
+                if_exists: IfExists::parse(if_exists)?,
+                ..NewTable::of(StructType::from_json(schema_json)?)
+            };
+            WriteJob::of_new_table(&self.location, &self.allowed_roots, &table, settings)
+        })
     }
 
     #[pyo3(signature = (data, *, partition_by, properties, if_exists, options))]

@@ -1,10 +1,10 @@
 //! `deltaic._rust.WriteTask`
 
 use deltaic_protocol::{Error, ErrorKind, Result};
-use deltaic_table::write;
+use deltaic_table::write::{self, Share, Written};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::capsule::BatchesIn;
 use crate::error::CallResult;
@@ -21,21 +21,36 @@ impl WriteTask {
         self.0.uri()
     }
 
-    /// Returns the files as JSON text, as `Transaction.add` takes them.
-    fn write(&self, py: Python<'_>, data: BatchesIn) -> CallResult<String> {
+    /// Returns the files as JSON text, as `Transaction.add` takes them. A share is the number of a task and that of all
+    /// tasks.
+    #[pyo3(signature = (data, share=None))]
+    fn write(&self, py: Python<'_>, data: BatchesIn, share: Option<(u32, u32)>) -> CallResult<String> {
         let task = self.0.clone();
+        let share = share.map(|(index, count)| Share { index, count });
         wait_reading(py, None, data.0, |rows| async move {
             let written_for = task.written_for()?;
-            let files = task.write(rows).await?;
-            let files = files.into_iter().map(|add| {
-                json!({
+            let Written {
+                adds,
+                high_water_marks,
+                ..
+            } = task.write(rows, share).await?;
+            let marks: Map<String, Value> = high_water_marks
+                .into_iter()
+                .map(|(name, value)| (name, value.into()))
+                .collect();
+            let files = adds.into_iter().map(|add| {
+                let mut file = json!({
                     "path": add.path,
                     "size": add.size,
                     "modification_time": add.modification_time,
                     "partition_values": add.partition_values,
                     "stats": add.stats,
                     "written_for": written_for,
-                })
+                });
+                if let (false, Some(file)) = (marks.is_empty(), file.as_object_mut()) {
+                    file.insert("high_water_marks".to_owned(), marks.clone().into());
+                }
+                file
             });
             to_text(&files.collect())
         })

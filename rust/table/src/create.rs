@@ -102,7 +102,7 @@ async fn write(
 }
 
 /// The metrics of the commit, named as by Spark.
-fn metrics(written: &Written) -> Vec<(&'static str, i64)> {
+pub(crate) fn metrics(written: &Written) -> Vec<(&'static str, i64)> {
     let bytes = written.adds.iter().map(|add| add.size);
     vec![
         ("numFiles", i64::try_from(written.adds.len()).unwrap_or(i64::MAX)),

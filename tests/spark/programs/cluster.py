@@ -1,11 +1,13 @@
-"""Reads tables on a cluster of two executor processes, with and without Python on them."""
+"""Reads and writes tables on a cluster of two executor processes, with and without Python on them."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tarfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -75,6 +77,51 @@ def where_python_runs(_: Iterable[Any]) -> Iterator[tuple[str, str, int]]:
     yield str(Path.cwd()), str(Path(deltaic.__file__).resolve()), table.snapshot().scan().count()
 
 
+def failing_twice(batches: Iterator[Any]) -> Iterator[Any]:
+    """Returns rows; the first two attempts of each task fail after their first rows."""
+    from pyspark import TaskContext
+
+    attempt = cast("Any", TaskContext.get()).attemptNumber()
+    for batch in batches:
+        yield batch
+        if attempt < 2:
+            raise RuntimeError("this attempt fails")
+
+
+class HaltingOnce:
+    """Returns rows; the first task kills its executor after its first rows."""
+
+    def __init__(self, marker: Path) -> None:
+        self._marker = str(marker)
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch
+            with suppress(FileExistsError):
+                os.close(os.open(self._marker, os.O_CREAT | os.O_EXCL))
+                os.kill(_executor(), signal.SIGKILL)
+
+
+def _executor() -> int:
+    """Returns the process of the executor, an ancestor of its Python workers."""
+    process = os.getppid()
+    while Path(f"/proc/{process}/comm").read_text("utf-8").strip() != "java":
+        status = Path(f"/proc/{process}/stat").read_text("utf-8")
+        process = int(status.rpartition(")")[2].split()[1])
+    return process
+
+
+def written(spark: SparkSession, folder: Path) -> dict[str, Any]:
+    """Returns the rows of tables whose tasks ran again, and what the versions of their logs added."""
+    told: dict[str, Any] = {}
+    for name, work in (("failing", failing_twice), ("halting", HaltingOnce(folder / "marker"))):
+        frame = spark.range(0, 1_000, 1, 4).mapInArrow(work, "id long")
+        commit = ds.write(frame).partitionBy().save(folder / name)
+        rows = deltaic.Table(folder / name).to_arrow()["id"].to_pylist()
+        told[name] = [len(rows), len(set(rows)), commit.metrics["numOutputRows"] if commit else None]
+    return told
+
+
 def main(path: str, scratch: str) -> None:
     """Prints the results of both ways, and the tasks of each executor."""
     own_home(Path(scratch) / "home")
@@ -110,6 +157,7 @@ def main(path: str, scratch: str) -> None:
     told["source"] = answers(spark.read.format("deltaic").load(path))
     after = tasks_by_executor(spark)
     told["source tasks"] = {name: after[name] - before[name] for name in after}
+    told["written"] = written(spark, Path(scratch))
     spark.stop()
     print(json.dumps(told))
 

@@ -1,4 +1,4 @@
-"""The Python data source "deltaic": Delta tables with `spark.read.format`, SQL and Spark Connect.
+"""The Python data source "deltaic": Delta tables with `spark.read.format`, `df.write.format`, SQL and Spark Connect.
 
 deltaic's own reader reads the files on the executors and returns Arrow data. One instance of the source is
 one read: it is pickled from process to process, including the version that it was pinned to at creation, so
@@ -12,7 +12,7 @@ from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.types import StructType
 
 from deltaic.exceptions import DeltaicError, UnsupportedFeature
@@ -33,7 +33,7 @@ _PUSHING_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
 class DeltaicSource(DataSource):
-    """Reads Delta tables as format ``"deltaic"``; created by Spark, after `deltaic.spark.register`.
+    """Reads and writes Delta tables as format ``"deltaic"``; created by Spark, after `deltaic.spark.register`.
 
     Example:
         >>> spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")  # doctest: +SKIP
@@ -63,6 +63,13 @@ class DeltaicSource(DataSource):
             options = self._pinned or requested
             pushes = _pushes_filters()
             return (PushingReader if pushes else TableReader)(options, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:  # noqa: FBT001 - of the base class
+        """Returns the writer that appends rows, or overwrites all."""
+        from deltaic.spark.source.table_writer import TableWriter
+
+        with readable_errors():
+            return TableWriter(self.options, schema, overwrites=overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Returns the reader of the table as a stream."""

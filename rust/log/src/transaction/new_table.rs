@@ -23,6 +23,16 @@ pub enum IfExists {
 }
 
 impl IfExists {
+    /// The name of the option, as [`IfExists::parse`] takes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Ignore => "ignore",
+            Self::Replace => "replace",
+        }
+    }
+
     /// Parses the `if_exists` option.
     pub fn parse(text: &str) -> Result<Self> {
         match text {

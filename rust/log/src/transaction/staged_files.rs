@@ -71,6 +71,11 @@ impl StagedFiles {
         }
     }
 
+    /// Adds a file by its resolved path, which this process may not have written itself.
+    pub fn add_path(&self, path: Path) {
+        self.with(|files| files.insert(path, Use::Needed));
+    }
+
     /// The process that wrote the files.
     #[must_use]
     pub fn owner(&self) -> OwnerProcess {

@@ -33,6 +33,28 @@ pub enum Codec {
     Zstd,
 }
 
+impl Codec {
+    /// Parses the name of a codec, also one that only Spark has for it; case is ignored.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for another name.
+    ///
+    /// ```
+    /// use deltaic_protocol::properties::Codec;
+    /// assert_eq!(Codec::parse("Snappy")?, Codec::Snappy);
+    /// # Ok::<(), deltaic_protocol::Error>(())
+    /// ```
+    pub fn parse(name: &str) -> Result<Self> {
+        let of_spark = name.trim().eq_ignore_ascii_case("lz4raw");
+        codec_of(if of_spark { "lz4_raw" } else { name }).ok_or_else(|| {
+            let known: Vec<&str> = CODECS.iter().map(|(known, _)| *known).collect();
+            Error::new(ErrorKind::InvalidArgument, format!("{name:?} is not a codec"))
+                .hint(format!("the codecs are {}", known.join(", ")))
+        })
+    }
+}
+
 /// The codecs by name. LZO is missing because current Parquet readers no longer support it.
 pub(crate) const CODECS: &[(&str, Codec)] = &[
     ("uncompressed", Codec::Uncompressed),

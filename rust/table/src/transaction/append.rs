@@ -4,7 +4,7 @@ use deltaic_log::progress::Stage;
 use deltaic_log::transaction::Output;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
@@ -41,6 +41,8 @@ pub(super) enum NewRows {
     Stream(RowStream),
     /// Data files that an earlier attempt wrote for the same table configuration.
     Written(Written),
+    /// Data files that other processes wrote for a planned write; with the configuration of the table that it sets.
+    Planned(Written, Option<TableConfiguration>),
 }
 
 impl TableTransaction {
@@ -97,6 +99,13 @@ impl TableTransaction {
         let rows = match rows {
             NewRows::Stream(rows) => rows,
             NewRows::Written(written) => return self.add_again(written),
+            NewRows::Planned(written, configuration) => {
+                if let Some(configuration) = configuration {
+                    self.stage_configuration(configuration);
+                }
+                self.stage_high_water_marks(&written.high_water_marks)?;
+                return self.add_again(written);
+            }
         };
         let memory = self.options.memory;
         let mut unwritten = self.begin_append(rows, schema_mode, with_feed, memory)?;
@@ -151,7 +160,7 @@ impl TableTransaction {
         Ok(written.rows)
     }
 
-    /// Stages data files of an earlier attempt, which wrote and validated their rows.
+    /// Stages data files whose rows are written and validated.
     fn add_again(&mut self, written: Written) -> Result<u64> {
         self.appended.count(&written);
         if self.has_feed()? {

@@ -26,6 +26,15 @@ pub enum SchemaMode {
 }
 
 impl SchemaMode {
+    /// The name of the mode, as [`SchemaMode::parse`] takes it.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Merge => "merge",
+            Self::Replace(_) => "replace",
+        }
+    }
+
     /// Parses the `schema_mode` option, with the partition columns for `replace`.
     ///
     /// # Errors
@@ -70,6 +79,18 @@ impl TableTransaction {
         .map_err(|error| self.located(error))
     }
 
+    /// The same for the columns of rows that are not Arrow data here.
+    pub(super) fn evolve_to(&mut self, columns: &StructType, mode: &SchemaMode) -> Result<()> {
+        match mode {
+            SchemaMode::Keep => Ok(()),
+            SchemaMode::Merge => self.merge_columns(columns),
+            SchemaMode::Replace(partition_by) => {
+                self.replace_columns(columns.clone(), partition_by.as_deref())
+            }
+        }
+        .map_err(|error| self.located(error))
+    }
+
     fn merge_schema(&mut self, incoming: &Schema) -> Result<()> {
         let known = self.configuration().schema()?;
         ensure_named(incoming, &known)?;
@@ -78,11 +99,11 @@ impl TableTransaction {
             |field: &Field| known.field_ignoring_case(field.name()).is_some() && has_null(field.data_type());
         let typed = incoming.fields().iter().filter(|field| !has_no_type(field));
         let typed = Schema::new(typed.cloned().collect::<Vec<_>>());
-        let changes = merged_schema(
-            &self.configuration(),
-            &schema_from_arrow(&typed)?,
-            Widens::NoIntegerToFraction,
-        )?;
+        self.merge_columns(&schema_from_arrow(&typed)?)
+    }
+
+    fn merge_columns(&mut self, columns: &StructType) -> Result<()> {
+        let changes = merged_schema(&self.configuration(), columns, Widens::NoIntegerToFraction)?;
         self.stage_schema(&changes)
     }
 
@@ -105,13 +126,16 @@ impl TableTransaction {
 
     fn replace_schema(&mut self, incoming: &Schema, partition_by: Option<&[String]>) -> Result<()> {
         ensure_named(incoming, &StructType::default())?;
+        self.replace_columns(schema_from_arrow(incoming)?, partition_by)
+    }
+
+    fn replace_columns(&mut self, columns: StructType, partition_by: Option<&[String]>) -> Result<()> {
         let mut context = ChangeContext {
             version: self.snapshot.version().next()?,
             timestamp_ms: now_ms(),
             new_id: &mut new_id,
         };
-        let schema = schema_from_arrow(incoming)?;
-        let after = with_schema(&self.configuration(), schema, partition_by, &mut context)?;
+        let after = with_schema(&self.configuration(), columns, partition_by, &mut context)?;
         self.stage_configuration(after);
         Ok(())
     }

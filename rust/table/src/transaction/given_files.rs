@@ -50,6 +50,9 @@ pub struct GivenFile {
     /// Of a file of a write task: the digest of the table that it was written for.
     #[serde(default)]
     pub written_for: Option<String>,
+    /// Of a file of a planned write: the last values of identity columns by name.
+    #[serde(default)]
+    pub high_water_marks: BTreeMap<String, i64>,
 }
 
 fn yes() -> bool {
@@ -99,28 +102,13 @@ impl TableTransaction {
             ensure_clustering_statistics(file, &clustered)?;
             rows = rows.saturating_add(records_of(file)?);
         }
-        let location = self.snapshot.location();
-        let looks: Vec<_> = files
-            .iter()
-            .map(|file| look(Arc::clone(location), file.clone()))
-            .collect();
-        let looks = futures::stream::iter(looks).buffer_unordered(location.at_once(LOOKED_AT_ONCE));
-        looks.try_collect::<()>().await?;
+        ensure_exist(self.snapshot.location(), &files).await?;
         self.appended.files += files.len();
         self.appended.rows = self.appended.rows.saturating_add(rows);
         let sizes = files.iter().map(|file| file.size);
         self.appended.bytes = sizes.fold(self.appended.bytes, i64::saturating_add);
         let has_feed = self.has_feed()?;
-        let adds = files.into_iter().map(|file| Add {
-            path: file.path,
-            partition_values: file.partition_values,
-            size: file.size,
-            modification_time: file.modification_time,
-            data_change: file.data_change,
-            stats: file.stats,
-            ..Add::default()
-        });
-        for add in adds {
+        for add in files.into_iter().map(GivenFile::into_add) {
             if !add.data_change {
                 self.same_rows.record_added(&add);
             } else if has_feed {
@@ -215,6 +203,16 @@ fn ensure_files_addable(snapshot: &Snapshot, files: &[GivenFile]) -> Result<()> 
     Ok(())
 }
 
+/// Verifies that files exist and have the given sizes.
+pub(super) async fn ensure_exist(location: &Arc<TableLocation>, files: &[GivenFile]) -> Result<()> {
+    let looks: Vec<_> = files
+        .iter()
+        .map(|file| look(Arc::clone(location), file.clone()))
+        .collect();
+    let looks = futures::stream::iter(looks).buffer_unordered(location.at_once(LOOKED_AT_ONCE));
+    looks.try_collect::<()>().await
+}
+
 /// Verifies that the file exists and has the given size.
 async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
     let path = location
@@ -252,6 +250,18 @@ fn ensure_clustering_statistics(file: &GivenFile, clustered: &[Vec<String>]) -> 
 }
 
 impl GivenFile {
+    pub(super) fn into_add(self) -> Add {
+        Add {
+            path: self.path,
+            partition_values: self.partition_values,
+            size: self.size,
+            modification_time: self.modification_time,
+            data_change: self.data_change,
+            stats: self.stats,
+            ..Add::default()
+        }
+    }
+
     /// Rewords an error about a path in the log for a given path.
     fn outside(&self, error: &Error) -> Error {
         let why = error.what().rsplit(": ").next().unwrap_or_default();
@@ -265,7 +275,7 @@ impl GivenFile {
         }
     }
 
-    fn wrong(&self, what: &str) -> Error {
+    pub(super) fn wrong(&self, what: &str) -> Error {
         Error::new(
             ErrorKind::InvalidArgument,
             format!("the file {:?} cannot be added: {what}", self.path),
@@ -275,7 +285,7 @@ impl GivenFile {
 }
 
 /// Returns the `numRecords` of a file; 0 if it has none.
-fn records_of(file: &GivenFile) -> Result<u64> {
+pub(super) fn records_of(file: &GivenFile) -> Result<u64> {
     let Some(text) = &file.stats else {
         return Ok(0);
     };

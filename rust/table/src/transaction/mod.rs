@@ -31,6 +31,7 @@ mod same_rows;
 mod savepoint;
 mod statistics;
 mod update;
+mod write_job;
 mod written_before;
 
 pub use delete::DeleteSummary;
@@ -45,6 +46,7 @@ pub use overwrite::Replaced;
 pub use run::{Staging, delete, run_transaction, update};
 pub use statistics::{ComputedStatistics, compute_statistics, preview_statistics};
 pub use update::Assignment;
+pub use write_job::{Target, WriteJob};
 
 use std::sync::Arc;
 

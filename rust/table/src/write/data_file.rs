@@ -32,6 +32,8 @@ pub(super) struct DataFile {
     values: PartitionKey,
     /// The number of the piece that had the last rows of the file.
     pub(super) last_piece: usize,
+    /// The number of rows, those that are being encoded included.
+    pub(super) rows: usize,
     /// `None` while rows are encoded.
     parts: Option<Box<Parts>>,
     busy: Option<Running<(Box<Parts>, Result<()>)>>,
@@ -110,6 +112,7 @@ impl DataFile {
             relative,
             values,
             last_piece: 0,
+            rows: 0,
             busy: None,
             busy_memory: 0,
             has_failed: false,

@@ -11,8 +11,11 @@ const CHANGE_DATA: &str = "_change_data";
 /// What the rows of a written file are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileContents {
-    /// Rows of the table.
+    /// New rows of the table.
     Rows,
+    /// New rows of the table from another engine, which has evaluated the expressions of the table: the rows satisfy its
+    /// conditions, and have the values of its defaults and generated columns.
+    EvaluatedRows,
     /// Rows that are copied from other files; if rows have ids, with their row ids and row commit versions in these
     /// columns.
     CopiedRows(Option<MaterializedColumns>),
@@ -36,7 +39,9 @@ impl FileContents {
     pub(crate) fn own_columns(&self) -> Vec<StructField> {
         let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
         match self {
-            Self::Rows | Self::CopiedRows(None) | Self::UpdatedRows(None) => Vec::new(),
+            Self::Rows | Self::EvaluatedRows | Self::CopiedRows(None) | Self::UpdatedRows(None) => {
+                Vec::new()
+            }
             Self::CopiedRows(Some(columns)) | Self::UpdatedRows(Some(columns)) => {
                 [&columns.row_id, &columns.row_commit_version]
                     .map(|name| field(name, PrimitiveType::Long))
@@ -52,13 +57,28 @@ impl FileContents {
             Self::CopiedRows(Some(columns)) | Self::UpdatedRows(Some(columns)) => {
                 vec![&columns.row_id, &columns.row_commit_version]
             }
-            Self::Rows | Self::CopiedRows(None) | Self::UpdatedRows(None) | Self::Changes => Vec::new(),
+            Self::Rows
+            | Self::EvaluatedRows
+            | Self::CopiedRows(None)
+            | Self::UpdatedRows(None)
+            | Self::Changes => Vec::new(),
         }
     }
 
-    /// Whether the rows are new, so that they must satisfy the table's conditions. Copied rows are in the table already.
-    pub(super) fn are_checked(&self) -> bool {
+    /// Whether the expressions of the table are evaluated for the rows: its conditions and generated columns. Copied rows
+    /// are in the table already.
+    pub(super) fn are_evaluated_here(&self) -> bool {
         matches!(self, Self::Rows | Self::UpdatedRows(_))
+    }
+
+    /// Whether text in the rows gets the form that the table stores.
+    pub(super) fn have_given_text(&self) -> bool {
+        self.are_evaluated_here() || *self == Self::EvaluatedRows
+    }
+
+    /// Whether identity columns of the rows get their values.
+    pub(super) fn get_identities(&self) -> bool {
+        matches!(self, Self::Rows | Self::EvaluatedRows)
     }
 
     /// Whether the log has statistics of the files.
@@ -69,7 +89,9 @@ impl FileContents {
     /// Returns the folder of a file, given the folder of its partition.
     pub(super) fn folder(&self, partition: &str) -> String {
         match self {
-            Self::Rows | Self::CopiedRows(_) | Self::UpdatedRows(_) => partition.to_owned(),
+            Self::Rows | Self::EvaluatedRows | Self::CopiedRows(_) | Self::UpdatedRows(_) => {
+                partition.to_owned()
+            }
             Self::Changes if partition.is_empty() => CHANGE_DATA.to_owned(),
             Self::Changes => format!("{CHANGE_DATA}/{partition}"),
         }
@@ -78,7 +100,7 @@ impl FileContents {
     /// The start of a file's name.
     pub(super) fn file_kind(&self) -> &'static str {
         match self {
-            Self::Rows | Self::CopiedRows(_) | Self::UpdatedRows(_) => "part",
+            Self::Rows | Self::EvaluatedRows | Self::CopiedRows(_) | Self::UpdatedRows(_) => "part",
             Self::Changes => "cdc",
         }
     }

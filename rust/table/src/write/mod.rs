@@ -37,4 +37,5 @@ pub(crate) use storable::{ensure_storable, without_void};
 pub use table_writer::{TableWriter, Written};
 pub use validate::{Checked, Fault, MAX_NESTING, validate_batch};
 pub(crate) use vectors::UnitedVectors;
-pub use write_task::WriteTask;
+pub use generate::identity::Share;
+pub use write_task::{TaskSettings, WriteTask};

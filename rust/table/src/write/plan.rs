@@ -95,23 +95,23 @@ impl WritePlan {
         }
         let missing = Missing {
             defaults,
-            generated: match contents.are_checked() {
+            generated: match contents.are_evaluated_here() {
                 true => generate::names(table, &columns)?,
                 false => BTreeSet::new(),
             },
         };
         let incoming = Incoming::with_missing(incoming, &all, partition_columns, &missing)?;
         Ok(Self {
-            identities: match contents {
-                FileContents::Rows => IdentityColumns::try_new(&schema, |name| incoming.has(name))?,
-                _ => IdentityColumns::default(),
+            identities: match contents.get_identities() {
+                true => IdentityColumns::try_new(&schema, |name| incoming.has(name))?,
+                false => IdentityColumns::default(),
             },
             generated: GeneratedColumns::try_new(&schema, &missing.generated, |name| incoming.has(name))?,
             incoming,
             lengths: DeclaredLengths::of(&schema),
             empty_text: EmptyText::of(&schema, partition_columns),
-            new_rows: contents.are_checked().then(EmptyPartitionText::default),
-            conditions: match contents.are_checked() {
+            new_rows: contents.have_given_text().then(EmptyPartitionText::default),
+            conditions: match contents.are_evaluated_here() {
                 true => Conditions::of_table(table, &schema)?,
                 false => Conditions::default(),
             },

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,6 +12,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::{EmptyPartitionText, StagedFiles};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::properties::Codec;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Result, TableConfiguration};
 use deltaic_storage::TableLocation;
@@ -19,7 +21,7 @@ use futures::StreamExt;
 
 use super::data_file::DataFile;
 use super::file_contents::FileContents;
-use super::generate::identity::IdentityColumns;
+use super::generate::identity::{IdentityColumns, Share};
 use super::partition::PartitionKey;
 use super::plan::WritePlan;
 use super::spill::Spill;
@@ -57,6 +59,8 @@ pub struct TableWriter {
     begun: usize,
     /// The number of pieces of batches that were written.
     pieces: usize,
+    /// The maximum number of rows of a file.
+    most_rows: Option<NonZeroUsize>,
     limits: Limits,
     spill: Spill,
     written: Written,
@@ -94,6 +98,7 @@ impl TableWriter {
             files: StagedFiles::new(location),
             begun: 0,
             pieces: 0,
+            most_rows: None,
             limits: Limits::of(MemoryBudget::default()),
             spill: Spill::new(Limits::of(MemoryBudget::default()).spill_bytes),
             written: Written::default(),
@@ -109,6 +114,21 @@ impl TableWriter {
     pub(crate) fn limit_memory(&mut self, budget: MemoryBudget) {
         self.limits = Limits::of(budget);
         self.spill = Spill::new(self.limits.spill_bytes);
+    }
+
+    /// Generates only a share of the values of identity columns. Must be called before rows are written.
+    pub(crate) fn limit_identities_to(&mut self, share: Share) {
+        self.identities.limit_to(share);
+    }
+
+    /// Limits the number of rows of a file. Must be called before rows are written.
+    pub(crate) fn limit_rows(&mut self, rows: NonZeroUsize) {
+        self.most_rows = Some(rows);
+    }
+
+    /// Replaces the codec of the table.
+    pub(crate) fn set_codec(&mut self, codec: Codec) {
+        self.plan.form.codec = codec;
     }
 
     /// Replaces the table's target size of data files, in bytes.
@@ -193,12 +213,28 @@ impl TableWriter {
         }
     }
 
-    /// Writes rows to the open file of their partition, which is replaced if it is full.
+    /// Writes rows to the open file of their partition, and to further ones if it is full.
     async fn encode(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
+        let Some(most) = self.most_rows else {
+            return self.encode_in_one(values, rows).await;
+        };
+        let mut rest = rows;
+        while rest.num_rows() > 0 {
+            let in_file = self.open.get(&values).map_or(0, |file| file.rows % most);
+            let fits = rest.num_rows().min(most.get() - in_file);
+            self.encode_in_one(values.clone(), rest.slice(0, fits)).await?;
+            rest = rest.slice(fits, rest.num_rows() - fits);
+        }
+        Ok(())
+    }
+
+    /// Writes rows to the open file of their partition, which is replaced if it is full.
+    async fn encode_in_one(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
         let is_full = match self.open.get_mut(&values) {
             Some(file) => {
                 file.settle().await?;
-                file.bytes() as u64 >= self.plan.form.target_bytes.unwrap_or(TARGET_BYTES)
+                let most_bytes = self.plan.form.target_bytes.unwrap_or(TARGET_BYTES);
+                file.bytes() as u64 >= most_bytes || self.most_rows.is_some_and(|most| file.rows >= most.get())
             }
             None => false,
         };
@@ -216,6 +252,7 @@ impl TableWriter {
             }
         };
         file.last_piece = self.pieces;
+        file.rows += rows.num_rows();
         file.write(rows).await?;
         self.free_memory().await
     }

@@ -1,19 +1,24 @@
 //! A task: everything needed to write data files of a table without its log.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use arrow_schema::Schema;
 use deltaic_log::Snapshot;
-use deltaic_protocol::actions::{Add, DomainMetadata, Metadata, Protocol};
+use deltaic_log::transaction::EmptyPartitionText;
+use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
+use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use serde::{Deserialize, Serialize};
 
 use super::file_contents::FileContents;
+use super::generate::identity::Share;
 use super::plan::WritePlan;
 use super::row_stream::RowStream;
-use super::table_writer::TableWriter;
+use super::table_writer::{TableWriter, Written};
 
 /// Writes files of new rows in any process that can reach the store. A transaction adds them to the table.
 #[derive(Clone, Debug)]
@@ -21,6 +26,22 @@ pub struct WriteTask {
     location: Arc<TableLocation>,
     allowed_roots: Vec<String>,
     table: TableConfiguration,
+    settings: TaskSettings,
+}
+
+/// What one write does differently from the table's own settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaskSettings {
+    /// Whether another engine has evaluated the expressions of the table for the rows: its conditions, defaults and
+    /// generated columns.
+    pub is_evaluated: bool,
+    /// The codec of the files, instead of the table's.
+    pub codec: Option<String>,
+    /// The maximum number of rows of a file.
+    pub max_rows: Option<NonZeroUsize>,
+    /// Whether empty text in partition columns becomes NULL, as in Spark; otherwise it is an error.
+    pub empty_text_is_null: bool,
 }
 
 /// The serialized form of a task.
@@ -34,9 +55,10 @@ struct Wire {
     protocol: Protocol,
     metadata: Metadata,
     domains: Vec<DomainMetadata>,
+    settings: TaskSettings,
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl WriteTask {
     /// A task for the table as it is in a snapshot.
@@ -60,7 +82,28 @@ impl WriteTask {
             location: Arc::clone(snapshot.location()),
             allowed_roots: allowed_roots.to_vec(),
             table: snapshot.configuration().clone(),
+            settings: TaskSettings::default(),
         })
+    }
+
+    /// A task for a planned write, whose commit records the values of identity columns.
+    pub(crate) fn of_job(
+        location: &Arc<TableLocation>,
+        allowed_roots: &[String],
+        table: &TableConfiguration,
+        settings: &TaskSettings,
+    ) -> Self {
+        Self {
+            location: Arc::clone(location),
+            allowed_roots: allowed_roots.to_vec(),
+            table: table.clone(),
+            settings: settings.clone(),
+        }
+    }
+
+    /// The location, the folders outside of it, the table and the settings.
+    pub(crate) fn into_parts(self) -> (Arc<TableLocation>, Vec<String>, TableConfiguration, TaskSettings) {
+        (self.location, self.allowed_roots, self.table, self.settings)
     }
 
     /// The root of the table.
@@ -79,16 +122,25 @@ impl WriteTask {
         self.table.digest()
     }
 
+    /// Verifies that rows of a schema can be written, before any is.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `UnsupportedFeature`, `UnsupportedExpression`; `ValueError` for an unknown codec.
+    pub(crate) fn ensure_takes(&self, rows: &Schema) -> Result<()> {
+        self.writer(rows).map(drop)
+    }
+
     /// Writes the rows of a stream to new files, which are durable when this returns. After a failure they are deleted.
+    /// Of the values of identity columns, those of a share are generated: each task of a write must have another one.
     ///
     /// # Errors
     ///
     /// `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
-    pub async fn write(&self, rows: impl Into<RowStream>) -> Result<Vec<Add>> {
+    pub async fn write(&self, rows: impl Into<RowStream>, share: Option<Share>) -> Result<Written> {
         let mut rows = rows.into();
-        let plan = WritePlan::try_new(&self.table, rows.schema(), FileContents::Rows);
-        let plan = plan.map_err(|error| error.with("table", self.location.uri()))?;
-        let mut writer = TableWriter::of_plan(&self.location, plan);
+        let mut writer = self.writer(rows.schema())?;
+        writer.limit_identities_to(share.unwrap_or(Share::ALL));
         let written = async {
             while let Some(batch) = rows.next().await? {
                 writer.write(&batch).await?;
@@ -99,13 +151,34 @@ impl WriteTask {
             Ok(written) => {
                 // Another process may commit them.
                 writer.into_files().release();
-                Ok(written.adds)
+                Ok(written)
             }
             Err(error) => {
                 writer.abort().await;
                 Err(error)
             }
         }
+    }
+
+    fn writer(&self, rows: &Schema) -> Result<TableWriter> {
+        let settings = &self.settings;
+        let contents = match settings.is_evaluated {
+            true => FileContents::EvaluatedRows,
+            false => FileContents::Rows,
+        };
+        let plan = WritePlan::try_new(&self.table, rows, contents);
+        let plan = plan.map_err(|error| error.with("table", self.location.uri()))?;
+        let mut writer = TableWriter::of_plan(&self.location, plan);
+        if settings.empty_text_is_null {
+            writer.expect_new_rows(EmptyPartitionText::Null);
+        }
+        if let Some(codec) = &settings.codec {
+            writer.set_codec(Codec::parse(codec)?);
+        }
+        if let Some(rows) = settings.max_rows {
+            writer.limit_rows(rows);
+        }
+        Ok(writer)
     }
 
     /// Serializes the task, for another process that can reach the same store. The bytes contain the storage options,
@@ -123,6 +196,7 @@ impl WriteTask {
             protocol: self.table.protocol().clone(),
             metadata: self.table.metadata().clone(),
             domains: self.table.domains().values().cloned().collect(),
+            settings: self.settings.clone(),
         };
         serde_json::to_vec(&wire).map_err(|error| {
             let what = format!("the task cannot be sent: {error}");
@@ -151,6 +225,7 @@ impl WriteTask {
             location: Arc::new(location),
             allowed_roots: wire.allowed_roots,
             table: TableConfiguration::new(wire.protocol, wire.metadata).with_domains(wire.domains),
+            settings: wire.settings,
         })
     }
 }

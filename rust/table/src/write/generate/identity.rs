@@ -24,6 +24,23 @@ struct IdentityColumn {
     is_given: bool,
     /// The mark before these rows.
     before: Option<i64>,
+    share: Share,
+    /// The next value to generate, once one was.
+    next: Option<i128>,
+}
+
+/// The values that one of several writers generates at the same time: each `count`-th one, from number `index` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The number of the writer, less than `count`.
+    pub index: u32,
+    /// The number of writers.
+    pub count: u32,
+}
+
+impl Share {
+    /// The only writer.
+    pub(in crate::write) const ALL: Self = Self { index: 0, count: 1 };
 }
 
 impl IdentityColumns {
@@ -54,9 +71,18 @@ impl IdentityColumns {
                 before: identity.high_water_mark,
                 identity,
                 is_given,
+                share: Share::ALL,
+                next: None,
             });
         }
         Ok(Self(columns))
+    }
+
+    /// Generates only the values of a share. Must be called before rows are written.
+    pub(in crate::write) fn limit_to(&mut self, share: Share) {
+        for column in &mut self.0 {
+            column.share = share;
+        }
     }
 
     /// Replaces the placeholders of the values to generate, in the order of the rows.
@@ -96,9 +122,12 @@ impl IdentityColumns {
 impl IdentityColumn {
     fn generate(&mut self, rows: usize) -> Result<ArrayRef> {
         let identity = &mut self.identity;
+        let step = i128::from(identity.step);
+        let first = || next_value(identity) + step * i128::from(self.share.index);
+        let mut next = self.next.unwrap_or_else(first);
         let mut values = Vec::with_capacity(rows);
         for _ in 0..rows {
-            let next = next_value(identity).ok_or_else(|| {
+            let value = i64::try_from(next).map_err(|_| {
                 Error::new(
                     ErrorKind::ConstraintViolation,
                     format!(
@@ -109,9 +138,11 @@ impl IdentityColumn {
                 .with("field", self.name.as_str())
                 .hint("write the rows to a table whose identity column starts elsewhere")
             })?;
-            values.push(next);
-            identity.high_water_mark = Some(next);
+            values.push(value);
+            identity.high_water_mark = Some(value);
+            next += step * i128::from(self.share.count);
         }
+        self.next = (rows > 0).then_some(next).or(self.next);
         Ok(Arc::new(Int64Array::from(values)))
     }
 
@@ -137,10 +168,10 @@ impl IdentityColumn {
     }
 }
 
-/// The value after the mark: the nearest `start + k * step`. `None` if it is not a bigint.
-fn next_value(identity: &Identity) -> Option<i64> {
+/// The value after the mark: the nearest `start + k * step`. It may not be a bigint.
+fn next_value(identity: &Identity) -> i128 {
     let Some(mark) = identity.high_water_mark else {
-        return Some(identity.start);
+        return i128::from(identity.start);
     };
     let (start, step, mark) = (
         i128::from(identity.start),
@@ -151,7 +182,7 @@ fn next_value(identity: &Identity) -> Option<i64> {
         true => 0, // a mark before the start
         false => (mark - start) / step + 1,
     };
-    i64::try_from(start + steps * step).ok()
+    start + steps * step
 }
 
 /// The mark of a value that is at or past the start: the nearest `start + k * step` that is not before it, as Spark
@@ -179,7 +210,28 @@ mod tests {
             },
             is_given: false,
             before: mark,
+            share: Share::ALL,
+            next: None,
         }
+    }
+
+    #[test]
+    fn shares_are_disjoint_and_dense() -> Result<()> {
+        for (start, step, mark) in [(1, 1, None), (10, -5, Some(0)), (1, 10, Some(5))] {
+            let all = column(start, step, mark).generate(12)?;
+            let mut values = Vec::new();
+            for index in 0..3 {
+                let mut column = column(start, step, mark);
+                column.share = Share { index, count: 3 };
+                for rows in [1, 0, 3] {
+                    values.extend(column.generate(rows)?.as_primitive::<Int64Type>().values().iter().copied());
+                }
+                assert_eq!(column.identity.high_water_mark, values.last().copied());
+            }
+            values.sort_unstable_by_key(|value| value * step.signum());
+            assert_eq!(values, all.as_primitive::<Int64Type>().values().to_vec(), "{start} {step} {mark:?}");
+        }
+        Ok(())
     }
 
     /// protocol: identity-columns.14, identity-columns.15, identity-columns.16

@@ -1,0 +1,1 @@
+"""Writing of DataFrames to Delta tables."""

@@ -1,0 +1,121 @@
+"""Plans a write: what it changes in the log, and what tasks need to write data files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deltaic import _rust
+from deltaic.exceptions import DeltaicError, TableExists
+from deltaic.handle import open_location
+from deltaic.snapshot import Snapshot
+from deltaic.spark.frame_write.options import WriteOptions
+from deltaic.write import warn_of_other_properties
+
+__all__ = ["WriteRequest", "plan_write"]
+
+# Hints of the core name its own arguments.
+_HINTS = {
+    'schema_mode="merge"': 'option("mergeSchema", "true")',
+    'schema_mode="replace"': 'option("overwriteSchema", "true")',
+    'mode="overwrite"': 'mode("overwrite")',
+}
+
+
+@dataclass(frozen=True)
+class WriteRequest:
+    """A write of rows with some columns to a path."""
+
+    path: str
+    mode: str
+    """``append``, ``overwrite``, ``error`` or ``ignore``."""
+    columns: str
+    """The columns of the rows, as JSON of a Delta schema."""
+    options: WriteOptions
+    partition_by: Sequence[str] = ()
+    cluster_by: Sequence[str] = ()
+    is_evaluated: bool = False
+    """Whether Spark evaluates the expressions of the table for the rows."""
+
+
+def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
+    """Plans a write; returns None if the table exists and the mode is ``ignore``.
+
+    Raises:
+        TableExists: The table exists, and the mode is ``error``.
+        ValueError: Options contradict each other or the table.
+        SchemaMismatch: The table has other columns.
+        UnsupportedFeature: The table, or a new one, requires a feature that is not implemented.
+    """
+    options = request.options
+    options.ensure_fit(request.mode)
+    if request.partition_by and request.cluster_by:
+        raise ValueError("partitionBy and clusterBy exclude each other: a table has one of them")
+    location = open_location(request.path, options.storage_options)
+    settings = json.dumps(
+        {
+            "is_evaluated": request.is_evaluated,
+            "codec": options.codec,
+            "max_rows": options.most_rows,
+            "empty_text_is_null": True,
+        }
+    )
+    try:
+        if not location.exists():
+            return _planned_creation(location, request, settings)
+        if request.mode == "ignore":
+            return None
+        if request.mode == "error":
+            raise TableExists(
+                f"there is a table at {location.uri}",
+                context={"path": location.uri},
+                hint='use mode("append") or mode("overwrite")',
+            )
+        return _planned_change(location.snapshot(), request, settings)
+    except DeltaicError as error:
+        raise with_options(error) from None
+
+
+def _planned_creation(location: _rust.Table, request: WriteRequest, settings: str) -> _rust.WriteJob:
+    return location.plan_create(
+        request.columns,
+        partition_by=list(request.partition_by),
+        cluster_by=list(request.cluster_by),
+        properties=dict(request.options.properties),
+        if_exists="ignore" if request.mode == "ignore" else "error",
+        settings=settings,
+    )
+
+
+def _planned_change(snapshot: _rust.Snapshot, request: WriteRequest, settings: str) -> _rust.WriteJob:
+    options, wanted = request.options, list(request.partition_by)
+    metadata = Snapshot(snapshot).metadata
+    known = metadata.partition_columns
+    warn_of_other_properties(options.properties, metadata.properties, stacklevel=6)
+    replaces = options.replaces_schema
+    if wanted and not replaces and [name.lower() for name in wanted] != [name.lower() for name in known]:
+        raise ValueError(f"the table is partitioned by {known}, not by {wanted}")
+    if request.cluster_by:
+        raise ValueError(
+            "clusterBy applies to a new table: change the clustering of this one with "
+            "deltaic.Table(path).alter(deltaic.alter.ClusterBy(…))"
+        )
+    mode = "replace" if replaces else "merge" if options.merges_schema else "keep"
+    return snapshot.plan_write(
+        request.columns,
+        overwrites=request.mode == "overwrite",
+        predicate=options.replace_where,
+        partitions="dynamic" if options.is_dynamic else "static",
+        schema_mode=mode,
+        partition_by=wanted if replaces else None,
+        settings=settings,
+    )
+
+
+def with_options(error: DeltaicError) -> DeltaicError:
+    """Returns the error with the options of Spark in its hint, instead of arguments of the core."""
+    for name, option in _HINTS.items():
+        if error.hint is not None:
+            error.hint = error.hint.replace(f"pass {name}", f"set {option}").replace(name, option)
+    return error

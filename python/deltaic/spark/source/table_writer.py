@@ -1,0 +1,130 @@
+"""The writer of the data source: it plans in Spark's planner process, and writes files in Spark's tasks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+
+from deltaic import _rust
+from deltaic.exceptions import DeltaicError, UnsupportedExpression
+from deltaic.optional import require
+from deltaic.spark.pickled_version import of_this_version, with_version
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc
+from deltaic.spark.worker_errors import readable_errors
+from deltaic.spark.frame_write.columns import to_delta
+from deltaic.spark.frame_write.options import MODES, WriteOptions
+from deltaic.spark.frame_write.plan import WriteRequest, plan_write, with_options
+from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
+from deltaic.write_task import WriteTask
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["TableWriter"]
+
+# Functions whose date is that of the session's time zone.
+_OF_TODAY = frozenset({"current_date", "curdate", "now"})
+
+
+@dataclass
+class _Files(WriterCommitMessage):
+    """The files of one task, as JSON."""
+
+    files: str
+
+
+class TableWriter(DataSourceArrowWriter):
+    """Plans a write in Spark's planner process, writes in Spark's tasks, and commits on the driver's machine.
+
+    The core evaluates the table's expressions, in UTC and with ANSI mode. A table for which the session's
+    zone matters is refused.
+    """
+
+    def __init__(self, options: Mapping[str, str], schema: StructType, *, overwrites: bool) -> None:
+        given = {name.lower(): value for name, value in options.items()}
+        path = given.pop("path", None)
+        if not path:
+            raise ValueError("no path was given: write save('data/events') or option('path', 'data/events')")
+        zone = given.pop("timezone", None)
+        mode = given.pop(MODE, "overwrite" if overwrites else "append")
+        partition_by = json.loads(given.pop(PARTITIONING, "[]"))
+        cluster_by = json.loads(given.pop(CLUSTERING, "[]"))
+        self._options = WriteOptions.parse(path, given)
+        columns = to_delta(schema)
+        request = WriteRequest(path, MODES[mode], columns, self._options, partition_by, cluster_by)
+        job = plan_write(request)
+        self._job = self._task = None
+        if job is None:
+            return
+        if not is_utc(zone):
+            _ensure_no_zone_matters(job, self._options.replace_where)
+        try:
+            job.ensure_takes(columns)
+        except DeltaicError as error:
+            raise with_options(error) from None
+        self._job = job.to_bytes()
+        # Tasks write nothing if the application's write is recorded already.
+        if not job.is_done(self._options.commit_options()):
+            self._task = WriteTask(job.task())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return with_version(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(of_this_version(state))
+
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        """Writes the rows of a task to files."""
+        pa = require("pyarrow", "The data source 'deltaic'")
+        first = next(iterator, None)
+        if self._task is None or first is None:
+            return _Files("[]")
+        with readable_errors():
+            reader = pa.RecordBatchReader.from_batches(first.schema, itertools.chain((first,), iterator))
+            return _Files(self._task._rust.write(reader))  # noqa: SLF001 - JSON as it is
+
+    def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Commits the files of all tasks at once."""
+        if self._job is None:
+            return
+        with readable_errors():
+            job = _rust.WriteJob.from_bytes(self._job)
+            job.commit(_joined(messages), self._options.commit_options())
+
+    def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
+        """Deletes the files of the tasks that succeeded."""
+        if self._job is not None:
+            _rust.WriteJob.from_bytes(self._job).discard(_joined(messages))
+
+
+def _joined(messages: Sequence[WriterCommitMessage | None]) -> str:
+    found = [json.loads(message.files) for message in messages if isinstance(message, _Files)]
+    return json.dumps([file for files in found for file in files])
+
+
+def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
+    texts = [sql for _, _, sql in job.conditions()]
+    for field in json.loads(job.schema_json)["fields"]:
+        metadata: Mapping[str, Any] = field["metadata"]
+        texts += [
+            str(metadata[key])
+            for key in ("CURRENT_DEFAULT", "delta.generationExpression")
+            if key in metadata
+        ]
+    if replaced is not None:
+        texts.append(replaced)
+    for text in texts:
+        is_of_today = not _OF_TODAY.isdisjoint(re.findall(r"\w+", text.lower()))
+        if is_of_today or depends_on_time_zone(job.schema_json, text):
+            raise UnsupportedExpression(
+                f"the expression {text} may depend on the session's time zone, which a data source does not know",
+                context={"expression": text, "table": job.uri},
+                hint="write by deltaic.spark.write(df) in a classic session, or pass option('timeZone', 'UTC') "
+                "if the session's zone is UTC",
+            )

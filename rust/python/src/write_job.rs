@@ -1,0 +1,151 @@
+//! `deltaic._rust.WriteJob`
+
+use std::sync::Arc;
+
+use deltaic_log::transaction::NewTable;
+use deltaic_protocol::constraints::{check_constraints, invariants};
+use deltaic_protocol::features::supports_for_writers;
+use deltaic_protocol::schema::StructType;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::TableLocation;
+use deltaic_table::transaction::{self, GivenFile, Replaced, SchemaMode, Target};
+use deltaic_table::write::TaskSettings;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::commit::Commit;
+use crate::commit_options::CommitOptions;
+use crate::error::CallResult;
+use crate::fault::guarded;
+use crate::runtime::{wait, wait_reporting};
+use crate::snapshot::Snapshot;
+use crate::write_task::WriteTask;
+
+#[pyclass(module = "deltaic._rust", frozen)]
+pub struct WriteJob(transaction::WriteJob);
+
+impl WriteJob {
+    /// `settings` is the JSON text of [`TaskSettings`].
+    pub(crate) fn of_new_table(
+        location: &Arc<TableLocation>,
+        allowed_roots: &[String],
+        table: &NewTable,
+        settings: &str,
+    ) -> CallResult<Self> {
+        let settings = parsed(settings)?;
+        let job = transaction::WriteJob::of_new_table(location, allowed_roots, table, settings);
+        Ok(Self(job?))
+    }
+
+    pub(crate) fn of_table(
+        known: &Snapshot,
+        columns: &StructType,
+        change: (SchemaMode, Option<Replaced>),
+        settings: &str,
+    ) -> CallResult<Self> {
+        let (snapshot, roots) = (&known.snapshot, &known.allowed_roots);
+        let job = transaction::WriteJob::of_table(snapshot, roots, columns, change, parsed(settings)?);
+        Ok(Self(job?))
+    }
+}
+
+fn parsed(settings: &str) -> Result<TaskSettings> {
+    serde_json::from_str(settings).map_err(|error| {
+        let what = format!("the settings of a write are invalid: {error}");
+        Error::new(ErrorKind::InvalidArgument, what)
+    })
+}
+
+#[pymethods]
+impl WriteJob {
+    #[getter]
+    fn uri(&self) -> &str {
+        self.0.uri()
+    }
+
+    #[getter]
+    fn schema_json(&self) -> &str {
+        &self.0.table().metadata().schema_string
+    }
+
+    #[getter]
+    fn partition_columns(&self) -> Vec<String> {
+        self.0.table().metadata().partition_columns.clone()
+    }
+
+    /// The version that the write was planned on; None if it creates the table.
+    #[getter]
+    fn version(&self) -> Option<i64> {
+        match self.0.target() {
+            Target::New { .. } => None,
+            Target::Existing { snapshot, .. } => Some(snapshot.version().as_i64()),
+        }
+    }
+
+    /// Whether writers generate and default columns by their expressions.
+    #[getter]
+    fn expressions_in_use(&self) -> (bool, bool) {
+        let uses = |feature| supports_for_writers(self.0.table().protocol(), feature);
+        (uses("generatedColumns"), uses("allowColumnDefaults"))
+    }
+
+    fn conditions(&self) -> CallResult<Vec<(String, String, String)>> {
+        guarded(|| {
+            let table = self.0.table();
+            let uses = |feature| supports_for_writers(table.protocol(), feature);
+            let mut found = Vec::new();
+            if uses("checkConstraints") {
+                let checks = check_constraints(table.metadata());
+                found.extend(checks.map(|check| {
+                    let (name, text) = (check.name.to_owned(), check.expression.to_owned());
+                    ("constraint".to_owned(), name, text)
+                }));
+            }
+            if uses("invariants") {
+                let invariants = invariants(&*table.schema()?)?.into_iter();
+                found.extend(invariants.map(|(column, text)| ("field".to_owned(), column.to_string(), text)));
+            }
+            Ok(found)
+        })
+    }
+
+    fn ensure_takes(&self, schema_json: &str) -> CallResult<()> {
+        guarded(|| Ok(self.0.ensure_takes(&StructType::from_json(schema_json)?)?))
+    }
+
+    fn is_done(&self, options: CommitOptions) -> CallResult<bool> {
+        guarded(|| Ok(self.0.is_done(&options.parse()?.0)))
+    }
+
+    fn task(&self) -> WriteTask {
+        WriteTask(self.0.task())
+    }
+
+    fn commit(&self, py: Python<'_>, files: &str, options: CommitOptions) -> CallResult<Option<Commit>> {
+        let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
+        let (options, reporter) = options.parse()?;
+        let job = self.0.clone();
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
+            job.commit(files, &options).await
+        })?;
+        Ok(committed.map(Commit::from))
+    }
+
+    fn discard(&self, py: Python<'_>, files: &str) -> CallResult<()> {
+        let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
+        let job = self.0.clone();
+        wait(py, async move {
+            job.discard(&files).await;
+            Ok(())
+        })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyBytes>> {
+        guarded(|| Ok(PyBytes::new(py, &self.0.to_bytes()?)))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: Vec<u8>) -> CallResult<Self> {
+        wait(py, async move { Ok(Self(transaction::WriteJob::from_bytes(&data).await?)) })
+    }
+}

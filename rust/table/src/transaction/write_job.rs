@@ -1,0 +1,445 @@
+//! A write whose data files other processes write: it is planned first, and commits the files that they report.
+//!
+//! Protocol: *Add File and Remove File*, *Change Metadata*, *Identity Columns*.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
+use deltaic_log::snapshot::LoadOptions;
+use deltaic_log::transaction::{
+    CommitOptions, Committed, IfExists, NewContents, NewTable, Operation, Planned, PreviousAttempt,
+    RunPolicy, StagedFiles, TableOperation, already_done, create_with_written_files, run,
+};
+use deltaic_protocol::change::with_high_water_marks;
+use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::schema::{ColumnName, StructType};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
+use deltaic_storage::TableLocation;
+use object_store::ObjectStoreExt;
+use serde::{Deserialize, Serialize};
+
+use super::TableTransaction;
+use super::append::NewRows;
+use super::evolve::SchemaMode;
+use super::given_files::{GivenFile, ensure_exist, records_of};
+use super::overwrite::Replaced;
+use crate::create::metrics;
+use crate::write::{TaskSettings, WriteTask, Written};
+
+/// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
+/// another process commits it.
+#[derive(Clone, Debug)]
+pub struct WriteJob {
+    location: Arc<TableLocation>,
+    allowed_roots: Vec<String>,
+    /// The configuration of the table with the files.
+    table: TableConfiguration,
+    settings: TaskSettings,
+    target: Target,
+}
+
+/// What a write changes.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A table that does not exist.
+    New {
+        /// Its clustering columns.
+        cluster_by: Vec<ColumnName>,
+        /// What happens if another writer creates it first.
+        if_exists: IfExists,
+    },
+    /// A table that exists.
+    Existing {
+        /// The version that the write was planned on.
+        snapshot: Snapshot,
+        /// What happens to its schema.
+        schema_mode: SchemaMode,
+        /// The rows that an overwrite replaces, with the text of their predicate; `None` for an append.
+        replaced: Option<Replaced>,
+    },
+}
+
+/// The serialized form of a target.
+#[derive(Serialize, Deserialize)]
+enum TargetWire {
+    New {
+        cluster_by: Vec<String>,
+        if_exists: String,
+    },
+    Existing {
+        version: i64,
+        schema_mode: String,
+        partition_by: Option<Vec<String>>,
+        replaced: Option<(Option<String>, String)>,
+    },
+}
+
+impl WriteJob {
+    /// Plans the creation of a table with rows of its columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`NewTable::configuration`]; `UnsupportedFeature` if rows of the columns cannot be written.
+    pub fn of_new_table(
+        location: &Arc<TableLocation>,
+        allowed_roots: &[String],
+        table: &NewTable,
+        settings: TaskSettings,
+    ) -> Result<Self> {
+        let job = Self {
+            location: Arc::clone(location),
+            allowed_roots: allowed_roots.to_vec(),
+            table: table.configuration()?,
+            settings,
+            target: Target::New {
+                cluster_by: table.cluster_by.clone(),
+                if_exists: table.if_exists,
+            },
+        };
+        job.task().ensure_takes(&job.table.schema()?.to_arrow()?)?;
+        Ok(job)
+    }
+
+    /// Plans a write of rows with these columns to a table.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `UnsupportedFeature`, `UnsupportedExpression`, `ValueError` as for
+    /// [`TableTransaction::append`] and [`TableTransaction::overwrite`].
+    pub fn of_table(
+        snapshot: &Snapshot,
+        allowed_roots: &[String],
+        columns: &StructType,
+        (schema_mode, replaced): (SchemaMode, Option<Replaced>),
+        settings: TaskSettings,
+    ) -> Result<Self> {
+        let mut transaction =
+            TableTransaction::try_new(snapshot.clone(), Operation::Write, CommitOptions::default())?;
+        match (&replaced, &schema_mode) {
+            (None, SchemaMode::Replace(_)) => {
+                let what = "an append cannot replace the schema, which the other rows have";
+                return Err(Error::new(ErrorKind::InvalidArgument, what));
+            }
+            (None, _) => {}
+            (Some(replaced), mode) => transaction.ensure_may_replace_schema(replaced, mode)?,
+        }
+        transaction.evolve_to(columns, &schema_mode)?;
+        if let Some(Replaced::Where(predicate)) = &replaced {
+            predicate
+                .bind(&*snapshot.schema())
+                .map_err(|error| snapshot.located(error))?;
+        }
+        Ok(Self {
+            location: Arc::clone(snapshot.location()),
+            allowed_roots: allowed_roots.to_vec(),
+            table: transaction.configuration(),
+            settings,
+            target: Target::Existing {
+                snapshot: snapshot.clone(),
+                schema_mode,
+                replaced,
+            },
+        })
+    }
+
+    /// The configuration of the table with the files.
+    #[must_use]
+    pub fn table(&self) -> &TableConfiguration {
+        &self.table
+    }
+
+    /// The root of the table.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        self.location.uri()
+    }
+
+    /// What the write changes.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// What other processes need to write files.
+    #[must_use]
+    pub fn task(&self) -> WriteTask {
+        WriteTask::of_job(&self.location, &self.allowed_roots, &self.table, &self.settings)
+    }
+
+    /// Verifies that the tasks will take rows of these columns.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `UnsupportedFeature`, `UnsupportedExpression`; `ValueError` for an unknown codec.
+    pub fn ensure_takes(&self, columns: &StructType) -> Result<()> {
+        let taken = self.task().ensure_takes(&columns.to_arrow()?);
+        taken.map_err(|error| self.located(error))
+    }
+
+    /// Whether the table records the application transaction of these options already: the commit will be skipped.
+    #[must_use]
+    pub fn is_done(&self, options: &CommitOptions) -> bool {
+        match (&self.target, &options.app_transaction) {
+            (Target::Existing { snapshot, .. }, Some(app)) => already_done(snapshot, app).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Commits the files that the tasks wrote; `None` if another writer created the table first and
+    /// [`IfExists::Ignore`] is set. After a failure the files are deleted, unless a version may reference them. After a
+    /// conflict the same files are added to the newest version, if the table has the same configuration there.
+    ///
+    /// Must be called inside a multi-threaded runtime.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` with the `path` of a file that does not exist here; those of
+    /// [`overwrite_stream`](super::overwrite_stream) and
+    /// [`create_with_rows`](crate::create::create_with_rows).
+    pub async fn commit(&self, files: Vec<GivenFile>, options: &CommitOptions) -> Result<Option<Committed>> {
+        let staged = StagedFiles::new(&self.location);
+        for file in &files {
+            staged.add_path(self.location.resolve(&file.path)?);
+        }
+        let written = match self.accepted(files).await {
+            Ok(written) => written,
+            Err(error) => {
+                staged.delete().await;
+                return Err(error);
+            }
+        };
+        match &self.target {
+            Target::New { cluster_by, if_exists } => {
+                let table = NewTable {
+                    cluster_by: cluster_by.clone(),
+                    ..NewTable::of(StructType::default())
+                };
+                let mut details = table.details(self.table.metadata());
+                details.metrics = metrics(&written);
+                let contents = NewContents {
+                    configuration: with_high_water_marks(&self.table, &written.high_water_marks)?,
+                    adds: written.adds,
+                    operation: Operation::CreateTableAsSelect,
+                    details,
+                    if_exists: *if_exists,
+                };
+                create_with_written_files(&self.location, &contents, &staged, options).await
+            }
+            Target::Existing {
+                snapshot,
+                schema_mode,
+                replaced,
+            } => {
+                let mut rows = JobRows {
+                    job: self,
+                    changed: (self.table != *snapshot.configuration()).then(|| self.table.clone()),
+                    written,
+                    staged,
+                    schema_mode,
+                    replaced: replaced.as_ref(),
+                    options,
+                };
+                let committed = run(snapshot.clone(), RunPolicy::of_rows(options), &mut rows);
+                committed.await.map(Some)
+            }
+        }
+    }
+
+    /// Deletes files that tasks wrote, of a write that will not be committed. A file that cannot be deleted remains as an
+    /// unreferenced file.
+    pub async fn discard(&self, files: &[GivenFile]) {
+        for path in files.iter().filter_map(|file| self.location.resolve(&file.path).ok()) {
+            let _ = self.location.store().delete(&path).await;
+        }
+    }
+
+    /// Validates the files of the tasks.
+    async fn accepted(&self, files: Vec<GivenFile>) -> Result<Written> {
+        let digest = self.table.digest()?;
+        let mut written = Written::default();
+        let mut marks: BTreeMap<String, i64> = BTreeMap::new();
+        let schema = self.table.schema()?;
+        for file in &files {
+            if file.written_for.as_ref() != Some(&digest) {
+                return Err(file.wrong("it was written for another write"));
+            }
+            written.rows = written.rows.saturating_add(records_of(file)?);
+            for (name, value) in &file.high_water_marks {
+                let identity = schema.field(name).map(|field| field.identity()).transpose()?;
+                let rises = identity.flatten().is_none_or(|identity| identity.step > 0);
+                let mark = marks.entry(name.clone()).or_insert(*value);
+                *mark = if rises { (*mark).max(*value) } else { (*mark).min(*value) };
+            }
+        }
+        ensure_exist(&self.location, &files).await?;
+        written.high_water_marks = marks.into_iter().collect();
+        written.adds = files.into_iter().map(GivenFile::into_add).collect();
+        Ok(written)
+    }
+
+    fn located(&self, error: Error) -> Error {
+        match &self.target {
+            Target::New { .. } => error.with("table", self.location.uri()),
+            Target::Existing { snapshot, .. } => snapshot.located(error),
+        }
+    }
+
+    /// Serializes the job, for another process that can reach the same store. The bytes contain the storage options,
+    /// including secrets.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if it cannot be serialized.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let target = match &self.target {
+            Target::New { cluster_by, if_exists } => TargetWire::New {
+                cluster_by: cluster_by.iter().map(ToString::to_string).collect(),
+                if_exists: if_exists.name().to_owned(),
+            },
+            Target::Existing {
+                snapshot,
+                schema_mode,
+                replaced,
+            } => TargetWire::Existing {
+                version: snapshot.version().as_i64(),
+                schema_mode: schema_mode.name().to_owned(),
+                partition_by: match schema_mode {
+                    SchemaMode::Replace(columns) => columns.clone(),
+                    _ => None,
+                },
+                replaced: replaced.as_ref().map(|replaced| match replaced {
+                    Replaced::All => (None, "static".to_owned()),
+                    Replaced::Where(predicate) => (Some(predicate.text().to_owned()), "static".to_owned()),
+                    Replaced::Partitions => (None, "dynamic".to_owned()),
+                }),
+            },
+        };
+        let mut bytes = serde_json::to_vec(&target).map_err(|error| {
+            let what = format!("the write cannot be sent: {error}");
+            Error::new(ErrorKind::InvalidArgument, what)
+        })?;
+        // JSON on one line has no line break.
+        bytes.push(b'\n');
+        bytes.extend(self.task().to_bytes()?);
+        Ok(bytes)
+    }
+
+    /// Deserializes a job, and loads the version that it was planned on.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if the bytes are not a job of this release; those of loading a version.
+    pub async fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let wrong = || {
+            Error::new(ErrorKind::InvalidArgument, "these bytes are not a planned write")
+                .hint("both processes need the same version of deltaic")
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(wrong)?;
+        let (target, task) = bytes.split_at(end);
+        let target: TargetWire = serde_json::from_slice(target).map_err(|_| wrong())?;
+        let task = WriteTask::from_bytes(task)?;
+        let (location, allowed_roots, table, settings) = task.into_parts();
+        let target = match target {
+            TargetWire::New { cluster_by, if_exists } => Target::New {
+                cluster_by: cluster_by
+                    .iter()
+                    .map(|name| ColumnName::parse(name))
+                    .collect::<Result<_>>()?,
+                if_exists: IfExists::parse(&if_exists)?,
+            },
+            TargetWire::Existing {
+                version,
+                schema_mode,
+                partition_by,
+                replaced,
+            } => {
+                let version = Version::try_new(version)?;
+                let load = Snapshot::load(Arc::clone(&location), Some(version), LoadOptions::default());
+                let replaced = replaced.map(|(predicate, partitions)| {
+                    let predicate = predicate.as_deref().map(parse_predicate).transpose()?;
+                    Replaced::try_new(predicate, &partitions)
+                });
+                Target::Existing {
+                    snapshot: load.await?,
+                    schema_mode: SchemaMode::parse(&schema_mode, partition_by)?,
+                    replaced: replaced.transpose()?,
+                }
+            }
+        };
+        Ok(Self {
+            location,
+            allowed_roots,
+            table,
+            settings,
+            target,
+        })
+    }
+}
+
+/// The rows of a job, whose files are staged on each version that is tried.
+struct JobRows<'j> {
+    job: &'j WriteJob,
+    /// The configuration that the commit sets, if it changes the table's.
+    changed: Option<TableConfiguration>,
+    written: Written,
+    /// The files before the first attempt.
+    staged: StagedFiles,
+    schema_mode: &'j SchemaMode,
+    replaced: Option<&'j Replaced>,
+    options: &'j CommitOptions,
+}
+
+impl JobRows<'_> {
+    /// Whether the files and the change of the configuration, if any, are valid for the version after a conflict.
+    fn ensure_valid(&self, previous: &PreviousAttempt) -> Result<()> {
+        let changes_table = self.changed.is_some() || !self.written.high_water_marks.is_empty();
+        match previous.is_same_configuration() && !changes_table {
+            true => Ok(()),
+            false => Err(previous.conflict().clone()),
+        }
+    }
+}
+
+impl TableOperation for JobRows<'_> {
+    async fn plan<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        previous: Option<&PreviousAttempt>,
+    ) -> Result<Option<Planned<'a>>> {
+        if let Some(previous) = previous {
+            self.ensure_valid(previous)?;
+        }
+        let mut transaction =
+            TableTransaction::try_new(snapshot.clone(), Operation::Write, self.options.clone())?;
+        transaction.files.append(&self.staged);
+        let rows = NewRows::Planned(self.written.clone(), self.changed.clone());
+        let staged = match self.replaced {
+            None => transaction.append_new(rows, self.schema_mode).await,
+            Some(replaced) => {
+                let roots = &self.job.allowed_roots;
+                transaction
+                    .overwrite_new(rows, replaced, self.schema_mode, roots)
+                    .await
+            }
+        };
+        let planned = match staged {
+            Ok(_) => transaction.plan_commit(snapshot).await,
+            Err(error) => Err(error),
+        };
+        if planned.is_err() {
+            transaction.abandon().await;
+        }
+        planned
+    }
+
+    /// As for rows that are written here: see [`append_stream`](super::append_stream).
+    fn may_plan_again(&self, conflict: &Error) -> bool {
+        !matches!(
+            conflict.kind(),
+            ErrorKind::CommitConflict(
+                Conflict::ConcurrentWrite | Conflict::ConcurrentTransaction | Conflict::ProtocolChanged
+            )
+        )
+    }
+}
