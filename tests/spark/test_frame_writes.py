@@ -191,6 +191,14 @@ def test_rows_of_a_condition_are_replaced(spark: SparkSession, tmp_path: Path) -
     assert sorted(row["id"] for row in rows_of(path)) == [0, 2, 4, 5, 6, 7, 8, 9, 20, 21]
 
 
+def test_new_rows_match_the_condition(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+    write(spark.range(10), tmp_path / "t")
+    with pytest.raises(Exception, match="does not match the predicate of the overwrite"):
+        write(spark.range(3, 8), tmp_path / "t", "overwrite", replaceWhere="id < 5")
+    write(spark.range(3, 5), tmp_path / "t", "overwrite", replaceWhere="id < 5")
+    assert [row["id"] for row in rows_of(tmp_path / "t")] == [3, 4, 5, 6, 7, 8, 9]
+
+
 def test_partitions_are_replaced(spark: SparkSession, write: Write, tmp_path: Path) -> None:
     path = tmp_path / "t"
     ds.write(spark.range(6).selectExpr("id", "id % 3 AS p")).partitionBy("p").save(path)

@@ -169,7 +169,7 @@ def _described(path: Path) -> list[Any]:
             str([file[name] for name in kept]),
             file["path"].rpartition("c000")[2],
             str(pq.read_schema(path / file["path"])),
-            str(pq.read_metadata(path / file["path"]).schema),
+            str(pq.read_metadata(path / file["path"]).schema).partition("\n")[2],
         ]
         for file in files
     )

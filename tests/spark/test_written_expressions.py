@@ -182,6 +182,10 @@ def test_identity_columns(spark: SparkSession, tmp_path: Path) -> None:
     ds.write(frame.groupBy("n").count().select("n")).mode("append").save(tmp_path / "t")
     ids = [row["id"] for row in rows_of(tmp_path / "t")]
     assert len(set(ids)) == 36
+    ds.register(spark)
+    frame.write.format("deltaic").mode("append").save(str(tmp_path / "t"))
+    ids = [row["id"] for row in rows_of(tmp_path / "t")]
+    assert len(set(ids)) == 48
     table = deltaic.Table(tmp_path / "t")
     table.append(pa.table({"n": [100]}))
     assert max(row["id"] for row in rows_of(tmp_path / "t")) > max(ids)

@@ -13,7 +13,7 @@ from deltaic.snapshot import Snapshot
 from deltaic.spark.frame_write.options import WriteOptions
 from deltaic.write import warn_of_other_properties
 
-__all__ = ["WriteRequest", "plan_write"]
+__all__ = ["WriteRequest", "has_identity", "plan_write", "with_options"]
 
 # Hints of the core name its own arguments.
 _HINTS = {
@@ -111,6 +111,12 @@ def _planned_change(snapshot: _rust.Snapshot, request: WriteRequest, settings: s
         partition_by=wanted if replaces else None,
         settings=settings,
     )
+
+
+def has_identity(job: _rust.WriteJob) -> bool:
+    """Whether the table has identity columns, of whose values each task generates a share."""
+    fields = json.loads(job.schema_json)["fields"]
+    return any("delta.identity.start" in field["metadata"] for field in fields)
 
 
 def with_options(error: DeltaicError) -> DeltaicError:

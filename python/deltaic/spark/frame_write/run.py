@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.evaluation import evaluated
 from deltaic.spark.frame_write.columns import to_delta
-from deltaic.spark.frame_write.plan import WriteRequest, plan_write, with_options
+from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.task_errors import from_text
 from deltaic.spark.frame_write.violations import Guard
 
@@ -59,7 +58,7 @@ def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> st
         raise with_options(error) from None
     if request.options.rebalances:
         rows = rows.hint("rebalance", *job.partition_columns)
-    tasks = FileTasks(rows, job, numbers_rows=_has_identity(job))
+    tasks = FileTasks(rows, job, numbers_rows=has_identity(job))
     try:
         return tasks.run()
     except BaseException as error:
@@ -80,11 +79,6 @@ def _of_a_task(error: BaseException, guard: Guard) -> DeltaicError | None:
         return found
     of_task = from_text(text)
     return None if of_task is None else with_options(of_task)
-
-
-def _has_identity(job: _rust.WriteJob) -> bool:
-    fields = json.loads(job.schema_json)["fields"]
-    return any("delta.identity.start" in field["metadata"] for field in fields)
 
 
 def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | None) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from deltaic import _rust
@@ -19,7 +20,7 @@ from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 from deltaic.spark.worker_errors import readable_errors
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
-from deltaic.spark.frame_write.plan import WriteRequest, plan_write, with_options
+from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
 from deltaic.write_task import WriteTask
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TableWriter"]
 
+# Spark does not tell a data source the number of its tasks: identity values have gaps for those that do not run.
+_MOST_TASKS = 10_000
 # Functions whose date is that of the session's time zone.
 _OF_TODAY = frozenset({"current_date", "curdate", "now"})
 
@@ -60,6 +63,7 @@ class TableWriter(DataSourceArrowWriter):
         request = WriteRequest(path, MODES[mode], columns, self._options, partition_by, cluster_by)
         job = plan_write(request)
         self._job = self._task = None
+        self._numbers_rows = job is not None and has_identity(job)
         if job is None:
             return
         if not is_utc(zone):
@@ -87,7 +91,8 @@ class TableWriter(DataSourceArrowWriter):
             return _Files("[]")
         with readable_errors():
             reader = pa.RecordBatchReader.from_batches(first.schema, itertools.chain((first,), iterator))
-            return _Files(self._task._rust.write(reader))  # noqa: SLF001 - JSON as it is
+            share = (_partition(), _MOST_TASKS) if self._numbers_rows else None
+            return _Files(self._task._rust.write(reader, share))  # noqa: SLF001 - JSON as it is
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Commits the files of all tasks at once."""
@@ -101,6 +106,13 @@ class TableWriter(DataSourceArrowWriter):
         """Deletes the files of the tasks that succeeded."""
         if self._job is not None:
             _rust.WriteJob.from_bytes(self._job).discard(_joined(messages))
+
+
+def _partition() -> int:
+    """Returns the number of the running task."""
+    context = TaskContext.get()
+    assert context is not None  # noqa: S101 - a task runs
+    return context.partitionId()
 
 
 def _joined(messages: Sequence[WriterCommitMessage | None]) -> str:

@@ -134,7 +134,10 @@ impl WriteJob {
             location: Arc::clone(snapshot.location()),
             allowed_roots: allowed_roots.to_vec(),
             table: transaction.configuration(),
-            settings,
+            settings: TaskSettings {
+                required: Self::required(replaced.as_ref(), &settings),
+                ..settings
+            },
             target: Target::Existing {
                 snapshot: snapshot.clone(),
                 schema_mode,
@@ -165,6 +168,14 @@ impl WriteJob {
     #[must_use]
     pub fn task(&self) -> WriteTask {
         WriteTask::of_job(&self.location, &self.allowed_roots, &self.table, &self.settings)
+    }
+
+    /// The rows that an overwrite replaces, which the new rows must belong to: tasks check it, unless another engine does.
+    fn required(replaced: Option<&Replaced>, settings: &TaskSettings) -> Option<String> {
+        match replaced {
+            Some(Replaced::Where(predicate)) if !settings.is_evaluated => Some(predicate.text().to_owned()),
+            _ => None,
+        }
     }
 
     /// Verifies that the tasks will take rows of these columns.

@@ -8,6 +8,7 @@ use arrow_schema::Schema;
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::EmptyPartitionText;
 use deltaic_protocol::actions::{DomainMetadata, Metadata, Protocol};
+use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::TableLocation;
@@ -42,6 +43,8 @@ pub struct TaskSettings {
     pub max_rows: Option<NonZeroUsize>,
     /// Whether empty text in partition columns becomes NULL, as in Spark; otherwise it is an error.
     pub empty_text_is_null: bool,
+    /// A condition that every row must satisfy, besides those of the table.
+    pub required: Option<String>,
 }
 
 /// The serialized form of a task.
@@ -139,8 +142,14 @@ impl WriteTask {
     /// `SchemaMismatch`, `ConstraintViolation`, `UnsupportedFeature`, `StorageError`.
     pub async fn write(&self, rows: impl Into<RowStream>, share: Option<Share>) -> Result<Written> {
         let mut rows = rows.into();
+        let share = share.unwrap_or(Share::ALL);
+        if share.index >= share.count {
+            let Share { index, count } = share;
+            let what = format!("task {index} of {count} would generate the values of another task");
+            return Err(Error::new(ErrorKind::InvalidArgument, what));
+        }
         let mut writer = self.writer(rows.schema())?;
-        writer.limit_identities_to(share.unwrap_or(Share::ALL));
+        writer.limit_identities_to(share);
         let written = async {
             while let Some(batch) = rows.next().await? {
                 writer.write(&batch).await?;
@@ -177,6 +186,9 @@ impl WriteTask {
         }
         if let Some(rows) = settings.max_rows {
             writer.limit_rows(rows);
+        }
+        if let Some(required) = &settings.required {
+            writer.require(&parse_predicate(required)?, &*self.table.schema()?)?;
         }
         Ok(writer)
     }
