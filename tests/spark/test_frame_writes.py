@@ -1,4 +1,4 @@
-"""`deltaic.spark.write`, and the data source as a format of `DataFrame.write`: modes, schemas, replaced rows."""
+"""`deltaic.spark.write`, and the data source of `DataFrame.write`: modes, schemas, replaced rows."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def stats_of(path: Path) -> list[str]:
     return sorted(str([file.get(name) for name in kept]) for file in files)
 
 
-def test_an_append_creates_the_table_and_adds_to_it(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+def test_an_append_creates_the_table_and_adds_to_it(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
     write(spark.range(3).coalesce(1), tmp_path / "t")
     write(spark.range(3, 5).coalesce(1), tmp_path / "t")
     table = deltaic.Table(tmp_path / "t")

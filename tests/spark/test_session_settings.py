@@ -139,7 +139,8 @@ WRITE_SETTINGS: list[Mapping[str, str]] = [
     {"spark.sql.adaptive.coalescePartitions.enabled": "false"},
 ]
 WRITTEN = """
-SELECT id, DATE '1500-01-01' AS d, TIMESTAMP '1500-01-01 12:00:00Z' AS t, TIMESTAMP_NTZ '1500-01-01 12:00:00' AS n,
+SELECT id, DATE '1500-01-01' AS d, TIMESTAMP '1500-01-01 12:00:00Z' AS t,
+  TIMESTAMP_NTZ '1500-01-01 12:00:00' AS n,
   CAST(id / 7 AS decimal(5, 2)) AS dec, NAMED_STRUCT('x', ARRAY(id, NULL)) AS s, CONCAT('t', id) AS text,
   PARSE_JSON('{"a": 1}') AS v, id % 2 = 0 AS p
 FROM RANGE(0, 6, 1, 1)

@@ -112,7 +112,7 @@ def test_times_become_those_of_the_session(
             f"ARRAY({day}, NULL) AS list, MAP('k', {day}) AS map"
         )
         nothing = spark.sql(
-            f"SELECT 2 AS id, CAST(NULL AS STRUCT<at: DATE>) AS parts, CAST(NULL AS ARRAY<DATE>) AS list"
+            "SELECT 2 AS id, CAST(NULL AS STRUCT<at: DATE>) AS parts, CAST(NULL AS ARRAY<DATE>) AS list"
         )
         ds.write(frame).mode("append").save(tmp_path / "t")
         ds.write(nothing).mode("append").save(tmp_path / "t")
@@ -121,7 +121,7 @@ def test_times_become_those_of_the_session(
     assert first == {
         "id": 1,
         "at": midnight,
-        "local": datetime(2026, 11, 2, 1),
+        "local": datetime(2026, 11, 2, 1),  # noqa: DTZ001 - the column has no zone
         "text": "2026-11-02 01:00:00",
         "parts": {"at": midnight},
         "list": [midnight, None],
@@ -132,7 +132,8 @@ def test_times_become_those_of_the_session(
 
 def test_constraints(spark: SparkSession, settings: Settings, tmp_path: Path) -> None:
     table = deltaic.Table.create(
-        tmp_path / "t", pa.schema([pa.field("id", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC"))])
+        tmp_path / "t",
+        pa.schema([pa.field("id", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC"))]),
     )
     table.alter(AddConstraint("recent", "at IS NULL OR at >= '2026-11-02 00:00:00'"))
     table.alter(AddConstraint("small", "id < 100"))
@@ -153,7 +154,9 @@ def test_constraints(spark: SparkSession, settings: Settings, tmp_path: Path) ->
     assert len(list((tmp_path / "t").glob("*.parquet"))) == 1, "failed tasks delete their files"
 
 
-def test_values_that_their_column_cannot_hold(spark: SparkSession, settings: Settings, tmp_path: Path) -> None:
+def test_values_that_their_column_cannot_hold(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
     """Values are kept or refused, also where Spark without ANSI mode would cut them off."""
     deltaic.Table.create(tmp_path / "t", pa.schema([("small", pa.int8()), ("text", pa.string())]))
     with settings({"spark.sql.ansi.enabled": "false"}):
@@ -204,7 +207,7 @@ FEATURES: list[dict[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("properties", FEATURES, ids=lambda each: ",".join(each))
+@pytest.mark.parametrize("properties", FEATURES, ids=",".join)
 def test_features(spark: SparkSession, tmp_path: Path, properties: dict[str, str]) -> None:
     """Writes of Spark, and of Arrow rows, make the same versions of a table."""
     # Every column may be NULL, also in Arrow's schema.
@@ -230,7 +233,10 @@ def test_features(spark: SparkSession, tmp_path: Path, properties: dict[str, str
     assert rows_of(path) == rows_of(other)
     tables = deltaic.Table(path), deltaic.Table(other)
     columns = [
-        [(field["name"], str(field["type"]).split("'metadata'")[0]) for field in json.loads(table.schema.to_json())["fields"]]
+        [
+            (field["name"], str(field["type"]).split("'metadata'")[0])
+            for field in json.loads(table.schema.to_json())["fields"]
+        ]
         for table in tables
     ]
     assert columns[0] == columns[1]

@@ -38,7 +38,7 @@ class WriteJob:
         """
 
     def is_done(self, options: dict[str, object]) -> bool:
-        """Whether the table records the application transaction already, so that the commit will be skipped."""
+        """Whether the table records the application transaction: the commit will be skipped."""
 
     def task(self) -> WriteTask:
         """Returns what other processes need to write files."""

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from deltaic.spark.reader import Reader
     from deltaic.spark.frame_write.writer import Writer
+    from deltaic.spark.reader import Reader
 
 __all__ = ["enable", "explain", "read", "register", "status", "write"]
 
@@ -55,8 +55,8 @@ def read(spark: SparkSession) -> Reader:
 def write(frame: DataFrame) -> Writer:
     """Returns a writer of a DataFrame; set its mode and options, then call `save` with a path.
 
-    Spark's executors write the files, which need only this package, and one commit adds them to the table: after
-    failures and retries each row is there once, or none of them.
+    Spark's executors write the files, which need only this package, and one commit adds them to the table:
+    after failures and retries each row is there once, or none of them.
 
     Args:
         frame: A DataFrame, Classic or Connect, of PySpark 4.0 or newer.

@@ -317,7 +317,10 @@ impl Snapshot {
     }
 
     #[pyo3(signature = (schema_json, *, overwrites, predicate, partitions, schema_mode, partition_by, settings))]
-    #[expect(clippy::too_many_arguments, reason = "the options of one verb, all named in Python")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of one verb, all named in Python"
+    )]
     fn plan_write(
         &self,
         schema_json: &str,

@@ -125,9 +125,11 @@ impl WriteJob {
         let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
         let (options, reporter) = options.parse()?;
         let job = self.0.clone();
-        let committed = wait_reporting(py, reporter.as_ref(), async move {
-            job.commit(files, &options).await
-        })?;
+        let committed = wait_reporting(
+            py,
+            reporter.as_ref(),
+            async move { job.commit(files, &options).await },
+        )?;
         Ok(committed.map(Commit::from))
     }
 
@@ -146,6 +148,8 @@ impl WriteJob {
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: Vec<u8>) -> CallResult<Self> {
-        wait(py, async move { Ok(Self(transaction::WriteJob::from_bytes(&data).await?)) })
+        wait(py, async move {
+            Ok(Self(transaction::WriteJob::from_bytes(&data).await?))
+        })
     }
 }

@@ -1,7 +1,7 @@
 """Writes the rows of a DataFrame by tasks on Spark's executors, as Arrow data, in a classic session.
 
-A task returns the files that it wrote. Spark accepts the result of one attempt of each task, so that no row is
-written twice, whatever is retried.
+A task returns the files that it wrote. Spark accepts the result of one attempt of each task, so that no row
+is written twice, whatever is retried.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.accumulators import AccumulatorParam
 
+from deltaic import _rust
 from deltaic.exceptions import DeltaicError
 from deltaic.optional import require
+from deltaic.spark.frame_write.task_errors import to_text
 from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.worker_errors import readable_errors
 from deltaic.spark.workers import explain_missing_package, use_python_of_driver
-from deltaic.spark.frame_write.task_errors import to_text
-from deltaic.write_task import WriteTask
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-    from deltaic import _rust
 
 __all__ = ["FileTasks"]
 
@@ -50,7 +48,7 @@ class FileTasks:
         self._reported: Any = self._context.accumulator([], _Lists())
         write = _Write(job.task(), frame.columns, self._reported, numbers_rows=numbers_rows)
         # PySpark does not quote names.
-        plain = frame.toDF(*(f"_{number}" for number in range(len(frame.columns))))
+        plain: Any = frame.toDF(*(f"_{number}" for number in range(len(frame.columns))))
         self._rows: Any = plain.mapInArrow(write, f"{_FILES} string")
         self._numbers_rows = numbers_rows
 
@@ -58,7 +56,7 @@ class FileTasks:
         """Runs the tasks; returns the files as JSON.
 
         Raises:
-            PySparkException: The job failed or was cancelled; `reported` has the files of tasks that succeeded.
+            PySparkException: The job failed or was cancelled; `reported` has the files of its tasks.
         """
         if not self._numbers_rows:
             return _joined(row[_FILES] for row in self._rows.collect())
@@ -79,10 +77,8 @@ class FileTasks:
 class _Write:
     """What each task does with its rows."""
 
-    def __init__(
-        self, task: _rust.WriteTask, names: list[str], reported: Any, *, numbers_rows: bool
-    ) -> None:
-        self._task = WriteTask(task)
+    def __init__(self, task: _rust.WriteTask, names: list[str], reported: Any, *, numbers_rows: bool) -> None:
+        self._task = task.to_bytes()
         self._names = names
         self._reported = reported
         self._numbers_rows = numbers_rows
@@ -96,7 +92,8 @@ class _Write:
         schema = first.rename_columns(self._names).schema
         reader = pa.RecordBatchReader.from_batches(schema, named)
         share = _share() if self._numbers_rows else None
-        files = _written(lambda: self._task._rust.write(reader, share))  # noqa: SLF001 - JSON as it is
+        task = _rust.WriteTask.from_bytes(self._task)
+        files = _written(lambda: task.write(reader, share))
         self._reported.add([files])
         yield pa.RecordBatch.from_pydict({_FILES: [files]})
 

@@ -55,9 +55,9 @@ def _changed(values: Column, given: DataType, wanted: DataType) -> Column:
     if isinstance(given, StructType) and isinstance(wanted, StructType):
         known = {id(part): field for part, field in _pairs(given, wanted)}
         parts = [
-            (_changed(part_of, part.dataType, known[id(part)].dataType) if id(part) in known else part_of).alias(
-                part.name
-            )
+            (
+                _changed(part_of, part.dataType, known[id(part)].dataType) if id(part) in known else part_of
+            ).alias(part.name)
             for part in given.fields
             for part_of in (values.getField(part.name),)
         ]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812 - as in Spark's own documents
 from pyspark.sql.types import DataType
 
-from deltaic.spark.types import struct_type
 from deltaic.spark.frame_write.conversions import converted
 from deltaic.spark.frame_write.violations import Condition, Guard, quoted
+from deltaic.spark.types import struct_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -111,9 +111,7 @@ def _converted(rows: DataFrame, known: Mapping[str, _TableColumn]) -> DataFrame:
         values = F.col(quoted(field.name))
         column = known.get(field.name.lower())
         columns.append(
-            values
-            if column is None
-            else converted(values, field.dataType, column.type).alias(column.name)
+            values if column is None else converted(values, field.dataType, column.type).alias(column.name)
         )
     return rows.select(*columns)
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from deltaic import _rust
 from deltaic.commit import Commit, announced
 from deltaic.exceptions import DeltaicError, InvalidPredicate
-from deltaic.spark.native.pruning import changed_meaning
-from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
-from deltaic.spark.frame_write.evaluation import evaluated
 from deltaic.spark.frame_write.columns import to_delta
+from deltaic.spark.frame_write.evaluation import evaluated
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.task_errors import from_text
 from deltaic.spark.frame_write.violations import Guard
+from deltaic.spark.native.pruning import changed_meaning
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -87,9 +87,7 @@ def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | 
         return
     session = frame.sparkSession
     zone = session.conf.get("spark.sql.session.timeZone")
-    if changed_meaning(session) or (
-        not is_utc(zone) and depends_on_time_zone(job.schema_json, replaced)
-    ):
+    if changed_meaning(session) or (not is_utc(zone) and depends_on_time_zone(job.schema_json, replaced)):
         raise InvalidPredicate(
             "replaceWhere means something else in this session than in UTC with ANSI mode, in which the rows "
             "to replace are found",

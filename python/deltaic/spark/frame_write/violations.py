@@ -49,9 +49,7 @@ class Guard:
         for number, condition in enumerate(self.conditions):
             is_violated = ~F.coalesce(F.expr(condition.sql), F.lit(False))  # noqa: FBT003 - a literal of SQL
             raised = F.raise_error(self._text(number, condition, frame))
-            checked = (
-                F.when(is_violated, raised) if checked is None else checked.when(is_violated, raised)
-            )
+            checked = F.when(is_violated, raised) if checked is None else checked.when(is_violated, raised)
         assert checked is not None  # noqa: S101 - there is a condition
         return frame.select(
             checked.otherwise(_column(first)).alias(first), *(_column(name) for name in others)

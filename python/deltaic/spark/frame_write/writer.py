@@ -24,8 +24,8 @@ class Writer:
 
     Options, with case-insensitive names as in delta-spark:
 
-    - ``mergeSchema``: true adds new columns of the DataFrame to the table, and widens types if the table allows
-      it.
+    - ``mergeSchema``: true adds new columns of the DataFrame to the table, and widens types if the table
+      allows it.
     - ``overwriteSchema``: true replaces the schema, in an overwrite of all rows.
     - ``replaceWhere``: an overwrite replaces only the rows that match this condition; the new rows must match
       it too.

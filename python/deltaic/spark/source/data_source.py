@@ -1,4 +1,4 @@
-"""The Python data source "deltaic": Delta tables with `spark.read.format`, `df.write.format`, SQL and Spark Connect.
+"""The Python data source "deltaic": Delta tables with `spark.read.format`, `df.write.format` and SQL.
 
 deltaic's own reader reads the files on the executors and returns Arrow data. One instance of the source is
 one read: it is pickled from process to process, including the version that it was pinned to at creation, so
@@ -33,7 +33,7 @@ _PUSHING_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
 class DeltaicSource(DataSource):
-    """Reads and writes Delta tables as format ``"deltaic"``; created by Spark, after `deltaic.spark.register`.
+    """Reads and writes Delta tables as ``"deltaic"``; created by Spark, after `deltaic.spark.register`.
 
     Example:
         >>> spark.read.format("deltaic").option("versionAsOf", 3).load("data/events")  # doctest: +SKIP

@@ -15,21 +15,20 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError, UnsupportedExpression
 from deltaic.optional import require
-from deltaic.spark.pickled_version import of_this_version, with_version
-from deltaic.spark.session_zone import depends_on_time_zone, is_utc
-from deltaic.spark.worker_errors import readable_errors
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
-from deltaic.write_task import WriteTask
+from deltaic.spark.pickled_version import of_this_version, with_version
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc
+from deltaic.spark.worker_errors import readable_errors
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 __all__ = ["TableWriter"]
 
-# Spark does not tell a data source the number of its tasks: identity values have gaps for those that do not run.
+# A data source does not know the number of its tasks: identity values have gaps for those that do not run.
 _MOST_TASKS = 10_000
 # Functions whose date is that of the session's time zone.
 _OF_TODAY = frozenset({"current_date", "curdate", "now"})
@@ -75,7 +74,7 @@ class TableWriter(DataSourceArrowWriter):
         self._job = job.to_bytes()
         # Tasks write nothing if the application's write is recorded already.
         if not job.is_done(self._options.commit_options()):
-            self._task = WriteTask(job.task())
+            self._task = job.task().to_bytes()
 
     def __getstate__(self) -> dict[str, Any]:
         return with_version(self.__dict__)
@@ -92,7 +91,7 @@ class TableWriter(DataSourceArrowWriter):
         with readable_errors():
             reader = pa.RecordBatchReader.from_batches(first.schema, itertools.chain((first,), iterator))
             share = (_partition(), _MOST_TASKS) if self._numbers_rows else None
-            return _Files(self._task._rust.write(reader, share))  # noqa: SLF001 - JSON as it is
+            return _Files(_rust.WriteTask.from_bytes(self._task).write(reader, share))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Commits the files of all tasks at once."""
@@ -125,9 +124,7 @@ def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
     for field in json.loads(job.schema_json)["fields"]:
         metadata: Mapping[str, Any] = field["metadata"]
         texts += [
-            str(metadata[key])
-            for key in ("CURRENT_DEFAULT", "delta.generationExpression")
-            if key in metadata
+            str(metadata[key]) for key in ("CURRENT_DEFAULT", "delta.generationExpression") if key in metadata
         ]
     if replaced is not None:
         texts.append(replaced)
@@ -135,8 +132,9 @@ def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
         is_of_today = not _OF_TODAY.isdisjoint(re.findall(r"\w+", text.lower()))
         if is_of_today or depends_on_time_zone(job.schema_json, text):
             raise UnsupportedExpression(
-                f"the expression {text} may depend on the session's time zone, which a data source does not know",
+                f"the expression {text} may depend on the session's time zone, which a data source does "
+                "not know",
                 context={"expression": text, "table": job.uri},
-                hint="write by deltaic.spark.write(df) in a classic session, or pass option('timeZone', 'UTC') "
-                "if the session's zone is UTC",
+                hint="write by deltaic.spark.write(df) in a classic session, or pass "
+                "option('timeZone', 'UTC') if the session's zone is UTC",
             )

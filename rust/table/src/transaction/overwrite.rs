@@ -97,7 +97,11 @@ impl TableTransaction {
     }
 
     /// Verifies that the schema is replaced only together with all rows.
-    pub(super) fn ensure_may_replace_schema(&self, replaced: &Replaced, schema_mode: &SchemaMode) -> Result<()> {
+    pub(super) fn ensure_may_replace_schema(
+        &self,
+        replaced: &Replaced,
+        schema_mode: &SchemaMode,
+    ) -> Result<()> {
         let invalid = |what: &str, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
         match (schema_mode, replaced) {
             (SchemaMode::Keep | SchemaMode::Merge, _) => Ok(()),

@@ -52,7 +52,7 @@ pub enum Target {
     /// A table that exists.
     Existing {
         /// The version that the write was planned on.
-        snapshot: Snapshot,
+        snapshot: Box<Snapshot>,
         /// What happens to its schema.
         schema_mode: SchemaMode,
         /// The rows that an overwrite replaces, with the text of their predicate; `None` for an append.
@@ -127,7 +127,7 @@ impl WriteJob {
         transaction.evolve_to(columns, &schema_mode)?;
         if let Some(Replaced::Where(predicate)) = &replaced {
             predicate
-                .bind(&*snapshot.schema())
+                .bind(snapshot.schema())
                 .map_err(|error| snapshot.located(error))?;
         }
         Ok(Self {
@@ -139,7 +139,7 @@ impl WriteJob {
                 ..settings
             },
             target: Target::Existing {
-                snapshot: snapshot.clone(),
+                snapshot: Box::new(snapshot.clone()),
                 schema_mode,
                 replaced,
             },
@@ -221,7 +221,10 @@ impl WriteJob {
             }
         };
         match &self.target {
-            Target::New { cluster_by, if_exists } => {
+            Target::New {
+                cluster_by,
+                if_exists,
+            } => {
                 let table = NewTable {
                     cluster_by: cluster_by.clone(),
                     ..NewTable::of(StructType::default())
@@ -251,7 +254,7 @@ impl WriteJob {
                     replaced: replaced.as_ref(),
                     options,
                 };
-                let committed = run(snapshot.clone(), RunPolicy::of_rows(options), &mut rows);
+                let committed = run(snapshot.as_ref().clone(), RunPolicy::of_rows(options), &mut rows);
                 committed.await.map(Some)
             }
         }
@@ -260,7 +263,10 @@ impl WriteJob {
     /// Deletes files that tasks wrote, of a write that will not be committed. A file that cannot be deleted remains as an
     /// unreferenced file.
     pub async fn discard(&self, files: &[GivenFile]) {
-        for path in files.iter().filter_map(|file| self.location.resolve(&file.path).ok()) {
+        for path in files
+            .iter()
+            .filter_map(|file| self.location.resolve(&file.path).ok())
+        {
             let _ = self.location.store().delete(&path).await;
         }
     }
@@ -280,7 +286,11 @@ impl WriteJob {
                 let identity = schema.field(name).map(|field| field.identity()).transpose()?;
                 let rises = identity.flatten().is_none_or(|identity| identity.step > 0);
                 let mark = marks.entry(name.clone()).or_insert(*value);
-                *mark = if rises { (*mark).max(*value) } else { (*mark).min(*value) };
+                *mark = if rises {
+                    (*mark).max(*value)
+                } else {
+                    (*mark).min(*value)
+                };
             }
         }
         ensure_exist(&self.location, &files).await?;
@@ -304,7 +314,10 @@ impl WriteJob {
     /// `ValueError` if it cannot be serialized.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let target = match &self.target {
-            Target::New { cluster_by, if_exists } => TargetWire::New {
+            Target::New {
+                cluster_by,
+                if_exists,
+            } => TargetWire::New {
                 cluster_by: cluster_by.iter().map(ToString::to_string).collect(),
                 if_exists: if_exists.name().to_owned(),
             },
@@ -352,7 +365,10 @@ impl WriteJob {
         let task = WriteTask::from_bytes(task)?;
         let (location, allowed_roots, table, settings) = task.into_parts();
         let target = match target {
-            TargetWire::New { cluster_by, if_exists } => Target::New {
+            TargetWire::New {
+                cluster_by,
+                if_exists,
+            } => Target::New {
                 cluster_by: cluster_by
                     .iter()
                     .map(|name| ColumnName::parse(name))
@@ -372,7 +388,7 @@ impl WriteJob {
                     Replaced::try_new(predicate, &partitions)
                 });
                 Target::Existing {
-                    snapshot: load.await?,
+                    snapshot: Box::new(load.await?),
                     schema_mode: SchemaMode::parse(&schema_mode, partition_by)?,
                     replaced: replaced.transpose()?,
                 }

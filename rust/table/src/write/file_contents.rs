@@ -39,9 +39,7 @@ impl FileContents {
     pub(crate) fn own_columns(&self) -> Vec<StructField> {
         let field = |name: &str, data_type| StructField::new(name, DataType::Primitive(data_type), true);
         match self {
-            Self::Rows | Self::EvaluatedRows | Self::CopiedRows(None) | Self::UpdatedRows(None) => {
-                Vec::new()
-            }
+            Self::Rows | Self::EvaluatedRows | Self::CopiedRows(None) | Self::UpdatedRows(None) => Vec::new(),
             Self::CopiedRows(Some(columns)) | Self::UpdatedRows(Some(columns)) => {
                 [&columns.row_id, &columns.row_commit_version]
                     .map(|name| field(name, PrimitiveType::Long))

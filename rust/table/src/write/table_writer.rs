@@ -234,7 +234,8 @@ impl TableWriter {
             Some(file) => {
                 file.settle().await?;
                 let most_bytes = self.plan.form.target_bytes.unwrap_or(TARGET_BYTES);
-                file.bytes() as u64 >= most_bytes || self.most_rows.is_some_and(|most| file.rows >= most.get())
+                file.bytes() as u64 >= most_bytes
+                    || self.most_rows.is_some_and(|most| file.rows >= most.get())
             }
             None => false,
         };

@@ -224,12 +224,23 @@ mod tests {
                 let mut column = column(start, step, mark);
                 column.share = Share { index, count: 3 };
                 for rows in [1, 0, 3] {
-                    values.extend(column.generate(rows)?.as_primitive::<Int64Type>().values().iter().copied());
+                    values.extend(
+                        column
+                            .generate(rows)?
+                            .as_primitive::<Int64Type>()
+                            .values()
+                            .iter()
+                            .copied(),
+                    );
                 }
                 assert_eq!(column.identity.high_water_mark, values.last().copied());
             }
             values.sort_unstable_by_key(|value| value * step.signum());
-            assert_eq!(values, all.as_primitive::<Int64Type>().values().to_vec(), "{start} {step} {mark:?}");
+            assert_eq!(
+                values,
+                all.as_primitive::<Int64Type>().values().to_vec(),
+                "{start} {step} {mark:?}"
+            );
         }
         Ok(())
     }
