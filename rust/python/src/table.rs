@@ -140,10 +140,6 @@ impl Table {
     }
 
     #[pyo3(signature = (schema_json, *, partition_by, cluster_by, properties, if_exists, settings))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the options of one verb, all named in Python"
-    )]
     fn plan_create(
         &self,
         schema_json: &str,
