@@ -338,7 +338,12 @@ impl Snapshot {
                 true => Some(Replaced::try_new(parsed(predicate)?, partitions)?),
                 false => None,
             };
-            WriteJob::of_table(self, &columns, (schema_mode, replaced), settings)
+            WriteJob::of_table(
+                (&self.snapshot, &self.allowed_roots),
+                &columns,
+                (schema_mode, replaced),
+                settings,
+            )
         })
     }
 

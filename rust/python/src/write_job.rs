@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use deltaic_log::Snapshot;
 use deltaic_log::transaction::NewTable;
 use deltaic_protocol::constraints::{check_constraints, invariants};
 use deltaic_protocol::features::supports_for_writers;
@@ -18,7 +19,6 @@ use crate::commit_options::CommitOptions;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::{wait, wait_reporting};
-use crate::snapshot::Snapshot;
 use crate::write_task::WriteTask;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -38,12 +38,11 @@ impl WriteJob {
     }
 
     pub(crate) fn of_table(
-        known: &Snapshot,
+        (snapshot, roots): (&Snapshot, &[String]),
         columns: &StructType,
         change: (SchemaMode, Option<Replaced>),
         settings: &str,
     ) -> CallResult<Self> {
-        let (snapshot, roots) = (&known.snapshot, &known.allowed_roots);
         let job = transaction::WriteJob::of_table(snapshot, roots, columns, change, parsed(settings)?);
         Ok(Self(job?))
     }

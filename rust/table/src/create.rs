@@ -37,7 +37,7 @@ pub async fn create_with_rows(
     let configuration = table.configuration()?;
     let (written, files) = write(location, &configuration, rows.into(), options).await?;
     let mut details = table.details(configuration.metadata());
-    details.metrics = metrics(&written);
+    details.metrics = written.metrics();
     let contents = NewContents {
         configuration,
         adds: written.adds,
@@ -99,14 +99,4 @@ async fn write(
             Err(error)
         }
     }
-}
-
-/// The metrics of the commit, named as by Spark.
-pub(crate) fn metrics(written: &Written) -> Vec<(&'static str, i64)> {
-    let bytes = written.adds.iter().map(|add| add.size);
-    vec![
-        ("numFiles", i64::try_from(written.adds.len()).unwrap_or(i64::MAX)),
-        ("numOutputRows", i64::try_from(written.rows).unwrap_or(i64::MAX)),
-        ("numOutputBytes", bytes.fold(0, i64::saturating_add)),
-    ]
 }

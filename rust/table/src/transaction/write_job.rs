@@ -24,7 +24,6 @@ use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::given_files::{GivenFile, ensure_exist, records_of};
 use super::overwrite::Replaced;
-use crate::create::metrics;
 use crate::write::{TaskSettings, WriteTask, Written};
 
 /// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
@@ -230,7 +229,7 @@ impl WriteJob {
                     ..NewTable::of(StructType::default())
                 };
                 let mut details = table.details(self.table.metadata());
-                details.metrics = metrics(&written);
+                details.metrics = written.metrics();
                 let contents = NewContents {
                     configuration: with_high_water_marks(&self.table, &written.high_water_marks)?,
                     adds: written.adds,

@@ -47,6 +47,18 @@ pub struct Written {
     pub high_water_marks: Vec<(String, i64)>,
 }
 
+impl Written {
+    /// The metrics of a commit that creates a table with the files, named as by Spark.
+    pub(crate) fn metrics(&self) -> Vec<(&'static str, i64)> {
+        let bytes = self.adds.iter().map(|add| add.size);
+        vec![
+            ("numFiles", i64::try_from(self.adds.len()).unwrap_or(i64::MAX)),
+            ("numOutputRows", i64::try_from(self.rows).unwrap_or(i64::MAX)),
+            ("numOutputBytes", bytes.fold(0, i64::saturating_add)),
+        ]
+    }
+}
+
 /// Writes rows of a table to data files. The table is unchanged until these are committed.
 pub struct TableWriter {
     location: Arc<TableLocation>,
