@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, plan_write
+from deltaic.spark.source.data_source import DeltaicSource
+from deltaic.spark.source.registration import active
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,19 +41,35 @@ WAYS = ("tasks", "source")
 
 
 @pytest.fixture(params=WAYS)
-def write(request: pytest.FixtureRequest, spark: SparkSession) -> Write:
+def write(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Write]:
     """Writes by the tasks of `deltaic.spark.write`, or by the data source."""
 
     def by_tasks(frame: DataFrame, path: Path, mode: str = "append", **options: Any) -> Any:
         return ds.write(frame).mode(mode).options(**options).save(path)
 
-    def by_source(frame: DataFrame, path: Path, mode: str = "append", **options: Any) -> None:
-        frame.write.format("deltaic").mode(mode).options(**options).save(str(path))
-
     if request.param == "tasks":
-        return by_tasks
-    ds.register(spark)
-    return by_source
+        yield by_tasks
+        return
+    name = in_python(spark)
+
+    def by_source(frame: DataFrame, path: Path, mode: str = "append", **options: Any) -> None:
+        frame.write.format(name).mode(mode).options(**options).save(str(path))
+
+    # Spark looks for a source of this name in the active session.
+    with active(spark):
+        yield by_source
+
+
+def in_python(spark: SparkSession) -> str:
+    """Registers the data source by a name that no class of the JVM has, and returns the name.
+
+    After `deltaic.spark.enable`, a class of the JVM writes the format "deltaic" of all sessions.
+    """
+    name = "deltaic_in_python"
+    # Workers get the class by value, because they cannot import this module.
+    source = type("Source", (DeltaicSource,), {"name": classmethod(lambda _: name), "__module__": "__main__"})
+    spark.dataSource.register(source)
+    return name
 
 
 def rows_of(path: Path) -> list[Any]:

@@ -1,4 +1,6 @@
-"""No session setting changes the rows that are read."""
+"""No session setting changes the rows that are read, or the files that are written."""
+
+# ruff: noqa: S608 - queries of our own
 
 from __future__ import annotations
 
@@ -138,11 +140,13 @@ WRITE_SETTINGS: list[Mapping[str, str]] = [
     {"spark.sql.files.maxRecordsPerFile": "1"},
     {"spark.sql.adaptive.coalescePartitions.enabled": "false"},
 ]
-WRITTEN = """
+# Earlier versions of pyarrow do not read the footers of variants.
+HAS_VARIANTS = int(pa.__version__.split(".")[0]) >= 21
+WRITTEN = f"""
 SELECT id, DATE '1500-01-01' AS d, TIMESTAMP '1500-01-01 12:00:00Z' AS t,
   TIMESTAMP_NTZ '1500-01-01 12:00:00' AS n,
   CAST(id / 7 AS decimal(5, 2)) AS dec, NAMED_STRUCT('x', ARRAY(id, NULL)) AS s, CONCAT('t', id) AS text,
-  PARSE_JSON('{"a": 1}') AS v, id % 2 = 0 AS p
+  {"PARSE_JSON('[1]')" if HAS_VARIANTS else "1"} AS v, id % 2 = 0 AS p
 FROM RANGE(0, 6, 1, 1)
 """
 

@@ -15,6 +15,12 @@ import deltaic.spark as ds
 from deltaic.alter import AddConstraint
 from deltaic.exceptions import ConstraintViolation, SchemaMismatch
 
+pytest.importorskip("pyspark", reason="missing: PySpark")
+
+from deltaic.spark.source.registration import active
+
+from .test_frame_writes import in_python
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -65,12 +71,12 @@ def test_generated_columns_are_those_of_the_session(
 
 
 def test_the_source_refuses_expressions_of_a_zone(spark: SparkSession, generating: Path) -> None:
-    ds.register(spark)
     frame = spark.createDataFrame([(MOMENT,)], "at timestamp")
-    writer = frame.write.format("deltaic").mode("append")
-    with pytest.raises(Exception, match="may depend on the session's time zone"):
-        writer.save(str(generating))
-    writer.option("timeZone", "UTC").save(str(generating))
+    writer = frame.write.format(in_python(spark)).mode("append")
+    with active(spark):
+        with pytest.raises(Exception, match="may depend on the session's time zone"):
+            writer.save(str(generating))
+        writer.option("timeZone", "UTC").save(str(generating))
     assert rows_of(generating)[0]["day"] == date(2026, 11, 1)
 
 
@@ -185,8 +191,8 @@ def test_identity_columns(spark: SparkSession, tmp_path: Path) -> None:
     ds.write(frame.groupBy("n").count().select("n")).mode("append").save(tmp_path / "t")
     ids = [row["id"] for row in rows_of(tmp_path / "t")]
     assert len(set(ids)) == 36
-    ds.register(spark)
-    frame.write.format("deltaic").mode("append").save(str(tmp_path / "t"))
+    with active(spark):
+        frame.write.format(in_python(spark)).mode("append").save(str(tmp_path / "t"))
     ids = [row["id"] for row in rows_of(tmp_path / "t")]
     assert len(set(ids)) == 48
     table = deltaic.Table(tmp_path / "t")

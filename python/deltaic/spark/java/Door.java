@@ -3,6 +3,8 @@ package @PACKAGE@;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
+import java.util.Properties;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -12,6 +14,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.classic.SparkSession;
 
 /**
@@ -29,8 +32,45 @@ public final class Door {
     public static void connect(Function function) { python = function; }
 
     static Object call(Object[] arguments) {
+        return checked(answer(new FutureTask(operation(arguments)), arguments[0]));
+    }
+
+    /**
+     * Runs an operation that runs jobs of Spark, however long it takes. If this thread is interrupted, the jobs are
+     * cancelled, and the interruption is reported when the operation has ended: then nothing more is committed.
+     */
+    static Object run(Object[] arguments) {
+        SparkContext context = ((SparkSession) arguments[1]).sparkContext();
+        String tag = "deltaic-" + UUID.randomUUID();
+        Properties properties = (Properties) context.getLocalProperties().clone();
+        FutureTask task = new FutureTask(new Job(operation(arguments), context, properties, tag));
+        Threads.POOL.execute(task);
+        boolean isInterrupted = false;
+        Object answer = null;
+        while (true) {
+            try {
+                answer = task.get();
+                break;
+            } catch (InterruptedException error) {
+                isInterrupted = true;
+                context.cancelJobsWithTag(tag);
+            } catch (ExecutionException error) {
+                throw new DeltaicError("", arguments[0] + " failed: " + error.getCause());
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+            throw new UncheckedIOException(new InterruptedIOException(arguments[0] + " was interrupted"));
+        }
+        return checked(answer);
+    }
+
+    private static Operation operation(Object[] arguments) {
         if (python == null) throw new DeltaicError("", "no Python process is connected to this driver");
-        Object answer = answer(new FutureTask(new Operation(python, arguments)), arguments[0]);
+        return new Operation(python, arguments);
+    }
+
+    private static Object checked(Object answer) {
         if (!(answer instanceof String) || !((String) answer).startsWith(MARK)) return answer;
         String text = (String) answer;
         int end = text.indexOf(MARK, 1);
@@ -82,6 +122,31 @@ final class Operation implements Callable {
             return python.apply(Arrays.asList(arguments));
         } finally {
             SparkSession.clearActiveSession();
+        }
+    }
+}
+
+/** An operation whose jobs have the properties of the thread that waits for it, such as the group of a stream. */
+final class Job implements Callable {
+    private final Operation operation;
+    private final SparkContext context;
+    private final Properties properties;
+    private final String tag;
+
+    Job(Operation operation, SparkContext context, Properties properties, String tag) {
+        this.operation = operation;
+        this.context = context;
+        this.properties = properties;
+        this.tag = tag;
+    }
+
+    public Object call() {
+        context.setLocalProperties(properties);
+        context.addJobTag(tag);
+        try {
+            return operation.call();
+        } finally {
+            context.setLocalProperties(new Properties());
         }
     }
 }

@@ -58,7 +58,7 @@ def java_classes(spark: SparkSession) -> Any:
 def _load(spark: SparkSession, jvm: Any) -> _Outcome:
     try:
         text = java_text()
-        loader = _loader(jvm)
+        loader = jar_loader(jvm)
         if loader is None:
             raise RuntimeUnavailable("its class loader takes no further classes")
         folder = tempfile.mkdtemp(prefix="deltaic-runtime-")
@@ -77,7 +77,7 @@ def _load(spark: SparkSession, jvm: Any) -> _Outcome:
     return _Outcome(jvm, classes)
 
 
-def _loader(jvm: Any) -> Any:
+def jar_loader(jvm: Any) -> Any:
     """Returns the class loader of the driver that takes further jars; None if it has none."""
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     while loader is not None:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 
+from deltaic.spark.runtime.formats import is_format_of
 from deltaic.spark.source.data_source import DeltaicSource, DeltaSource
 from deltaic.spark.workers import explain_missing_package, use_python_of_driver
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["register_sources"]
+__all__ = ["active", "register_sources"]
 
 _TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
 
 
 def register_sources(spark: SparkSession) -> None:
     """Registers ``"deltaic"``, and ``"delta"`` if no jar provides that name."""
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
+    if is_connect(spark):
         _register(spark)
         return
     use_python_of_driver(spark.sparkContext)
     explain_missing_package()
-    with _active(spark):
+    with active(spark):
         _register(spark)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def _register(spark: SparkSession) -> None:
@@ -37,10 +43,23 @@ def _register(spark: SparkSession) -> None:
         except PySparkException as error:  # noqa: PERF203 - of each
             if error.getCondition() != _TAKEN:
                 raise
+            if not is_connect(spark) and is_format_of(spark, source.name()):
+                _register_beside(spark, source)
+
+
+def _register_beside(spark: SparkSession, source: type[DeltaicSource]) -> None:
+    """Registers a source as Spark does, beside the format of the same name, which leaves reading to it."""
+    from pyspark.sql import udf
+
+    session: Any = spark
+    wrapped = cast("Any", udf)._wrap_function(spark.sparkContext, source)  # noqa: SLF001 - no public way
+    python = session._jvm.org.apache.spark.sql.execution.datasources.v2.python  # noqa: SLF001
+    manager = session._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001
+    manager.registerDataSource(source.name(), python.UserDefinedPythonDataSource(wrapped))
 
 
 @contextmanager
-def _active(spark: SparkSession) -> Generator[None]:
+def active(spark: SparkSession) -> Generator[None]:
     """Makes a session the active one, in which Spark looks for a source of the same name."""
     session: Any = spark
     sessions = session._jvm.org.apache.spark.sql.classic.SparkSession  # noqa: SLF001 - no public way
