@@ -7,15 +7,35 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["depends_on_time_zone", "is_utc"]
+__all__ = ["depends_on_time_zone", "is_utc", "names_current_time"]
 
 _UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "Etc/Zulu", "Universal", "UCT", "+00:00"})
+_OF_NOW = frozenset(
+    {
+        "current_date",
+        "curdate",
+        "current_timestamp",
+        "current_time",
+        "localtimestamp",
+        "now",
+        "unix_timestamp",
+    }
+)
 _INSTANTS = ("timestamp", "timestamp_nanos")
 
 
 def is_utc(zone: str | None) -> bool:
     """Whether a zone is UTC by Spark's names: deltaic interprets times without a zone as UTC."""
     return zone in _UTC
+
+
+def names_current_time(text: str) -> bool:
+    """Whether an expression may depend on the current time or date.
+
+    >>> names_current_time("day = current_date()"), names_current_time("day = '2026-11-01'")
+    (True, False)
+    """
+    return not _OF_NOW.isdisjoint(re.findall(r"\w+", text.lower()))
 
 
 def depends_on_time_zone(schema_json: str, predicate: str) -> bool:

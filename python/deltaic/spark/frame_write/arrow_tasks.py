@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,10 @@ class FileTasks:
         self._context = session.sparkContext
         use_python_of_driver(self._context)
         explain_missing_package()
+        self.token = uuid.uuid4().hex
+        """Marks the errors of these tasks."""
         self._reported: Any = self._context.accumulator([], _Lists())
-        write = _Write(job.task(), frame.columns, self._reported, numbers_rows=numbers_rows)
+        write = _Write(job.task(), frame.columns, self._reported, self.token, numbers_rows=numbers_rows)
         # PySpark does not quote names.
         plain: Any = frame.toDF(*(f"_{number}" for number in range(len(frame.columns))))
         self._rows: Any = plain.mapInArrow(write, f"{_FILES} string")
@@ -77,9 +80,12 @@ class FileTasks:
 class _Write:
     """What each task does with its rows."""
 
-    def __init__(self, task: _rust.WriteTask, names: list[str], reported: Any, *, numbers_rows: bool) -> None:
+    def __init__(
+        self, task: _rust.WriteTask, names: list[str], reported: Any, token: str, *, numbers_rows: bool
+    ) -> None:
         self._task = task.to_bytes()
         self._names = names
+        self._token = token
         self._reported = reported
         self._numbers_rows = numbers_rows
 
@@ -93,7 +99,7 @@ class _Write:
         reader = pa.RecordBatchReader.from_batches(schema, named)
         share = _share() if self._numbers_rows else None
         task = _rust.WriteTask.from_bytes(self._task)
-        files = _written(lambda: task.write(reader, share))
+        files = _written(lambda: task.write(reader, share), self._token)
         self._reported.add([files])
         yield pa.RecordBatch.from_pydict({_FILES: [files]})
 
@@ -104,12 +110,12 @@ class _Write:
         vars(self).update(of_this_version(state))
 
 
-def _written(write: Callable[[], str]) -> str:
+def _written(write: Callable[[], str], token: str) -> str:
     with readable_errors():
         try:
             return write()
         except DeltaicError as error:
-            raise type(error)(to_text(error)) from None
+            raise type(error)(to_text(error, token)) from None
 
 
 def _share() -> tuple[int, int]:

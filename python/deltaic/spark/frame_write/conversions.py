@@ -1,4 +1,4 @@
-"""Conversions of columns that only Spark does as the session means them: to times, dates and text."""
+"""Conversions of columns that Spark does, because expressions or the session's time zone depend on them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyspark.sql.types import (
     DataType,
     DateType,
     MapType,
+    NumericType,
     StringType,
     StructField,
     StructType,
@@ -18,64 +19,126 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-__all__ = ["converted"]
+__all__ = ["converted", "is_kept"]
 
 _TIMES = (DateType, TimestampType, TimestampNTZType)
 
 
-def converted(values: Column, given: DataType, wanted: DataType) -> Column:
-    """Converts values to the type of their column where the session's zone matters, as Spark's INSERT does.
-
-    Everything else is left to the core, which keeps each value exactly, or raises.
+def converted(values: Column, given: DataType, wanted: DataType, *, exactly: bool) -> Column:
+    """Converts values to the type of their column.
 
     Args:
         values: The values.
         given: Their type.
         wanted: The type of the column.
+        exactly: Whether the result must have that type, because expressions are evaluated for it. Otherwise
+            only conversions that depend on the session's time zone are done, to dates, times and text; the
+            core does the others, and keeps each value or raises.
     """
-    return _changed(values, given, wanted) if _needs_spark(given, wanted) else values
-
-
-def _needs_spark(given: DataType, wanted: DataType) -> bool:
+    if not _differ(given, wanted, exactly=exactly):
+        return values
     if isinstance(given, StructType) and isinstance(wanted, StructType):
-        return any(_needs_spark(part.dataType, field.dataType) for part, field in _pairs(given, wanted))
+        return _struct(values, given, wanted, exactly=exactly)
     if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-        return _needs_spark(given.elementType, wanted.elementType)
+        element, other = given.elementType, wanted.elementType
+        return F.transform(values, lambda each: converted(each, element, other, exactly=exactly))
     if isinstance(given, MapType) and isinstance(wanted, MapType):
-        return _needs_spark(given.keyType, wanted.keyType) or _needs_spark(given.valueType, wanted.valueType)
+        keys, items = (given.keyType, wanted.keyType), (given.valueType, wanted.valueType)
+        entries = F.transform(
+            F.map_entries(values),
+            lambda entry: F.struct(
+                converted(entry.getField("key"), *keys, exactly=exactly).alias("key"),
+                converted(entry.getField("value"), *items, exactly=exactly).alias("value"),
+            ),
+        )
+        return F.map_from_entries(entries)
+    # Without an error, also with ANSI mode: `is_kept` finds what does not fit.
+    return values.try_cast(wanted) if isinstance(wanted, NumericType) else values.cast(wanted)
+
+
+def is_kept(values: Column, given: DataType, wanted: DataType) -> Column | None:
+    """Returns whether numbers are the same after a conversion; None if they always are, or are none."""
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        parts = [
+            is_kept(values.getField(part.name), part.dataType, field.dataType)
+            for part, field in _pairs(given, wanted)
+        ]
+        found = [part for part in parts if part is not None]
+        return _all(found)
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return _of_all(values, given.elementType, wanted.elementType)
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        of_keys = _of_all(F.map_keys(values), given.keyType, wanted.keyType)
+        of_items = _of_all(F.map_values(values), given.valueType, wanted.valueType)
+        return _all([each for each in (of_keys, of_items) if each is not None])
+    if not (isinstance(given, NumericType) and isinstance(wanted, NumericType)) or given == wanted:
+        return None
+    return values.try_cast(wanted).try_cast(given).eqNullSafe(values)
+
+
+def _of_all(values: Column, given: DataType, wanted: DataType) -> Column | None:
+    if is_kept(F.lit(None), given, wanted) is None:
+        return None
+    return values.isNull() | F.forall(values, lambda each: _known(is_kept(each, given, wanted)))
+
+
+def _known(condition: Column | None) -> Column:
+    assert condition is not None  # noqa: S101 - it depends on types alone
+    return condition
+
+
+def _all(conditions: list[Column]) -> Column | None:
+    if not conditions:
+        return None
+    found = conditions[0]
+    for condition in conditions[1:]:
+        found &= condition
+    return found
+
+
+def _differ(given: DataType, wanted: DataType, *, exactly: bool) -> bool:
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        names = [[field.name for field in each.fields] for each in (given, wanted)]
+        return (exactly and names[0] != names[1]) or any(
+            _differ(part.dataType, field.dataType, exactly=exactly) for part, field in _pairs(given, wanted)
+        )
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return _differ(given.elementType, wanted.elementType, exactly=exactly)
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        return _differ(given.keyType, wanted.keyType, exactly=exactly) or _differ(
+            given.valueType, wanted.valueType, exactly=exactly
+        )
     if isinstance(given, _TIMES) and isinstance(wanted, _TIMES):
         return type(given) is not type(wanted)
+    if isinstance(given, StringType) and isinstance(wanted, StringType):
+        # Another collation compares differently.
+        return exactly and given != wanted
+    if exactly and isinstance(given, NumericType) and isinstance(wanted, NumericType):
+        return given != wanted
     is_text = isinstance(given, StringType | BinaryType)
     return isinstance(wanted, StringType) and isinstance(given, AtomicType) and not is_text
 
 
-def _changed(values: Column, given: DataType, wanted: DataType) -> Column:
-    if not _needs_spark(given, wanted):
-        return values
-    if isinstance(given, StructType) and isinstance(wanted, StructType):
-        known = {id(part): field for part, field in _pairs(given, wanted)}
-        parts = [
-            (
-                _changed(part_of, part.dataType, known[id(part)].dataType) if id(part) in known else part_of
-            ).alias(part.name)
-            for part in given.fields
-            for part_of in (values.getField(part.name),)
-        ]
-        return F.when(values.isNotNull(), F.struct(*parts))
-    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
-        element, other = given.elementType, wanted.elementType
-        return F.transform(values, lambda each: _changed(each, element, other))
-    if isinstance(given, MapType) and isinstance(wanted, MapType):
-        keys, values_of = (given.keyType, wanted.keyType), (given.valueType, wanted.valueType)
-        entries = F.transform(
-            F.map_entries(values),
-            lambda entry: F.struct(
-                _changed(entry.getField("key"), *keys).alias("key"),
-                _changed(entry.getField("value"), *values_of).alias("value"),
-            ),
-        )
-        return F.map_from_entries(entries)
-    return values.cast(wanted)
+def _struct(values: Column, given: StructType, wanted: StructType, *, exactly: bool) -> Column:
+    parts = {part.name.lower(): part for part in given.fields}
+    columns: list[Column] = []
+    if exactly:
+        for field in wanted.fields:
+            part = parts.pop(field.name.lower(), None)
+            value = (
+                F.lit(None).cast(field.dataType)
+                if part is None
+                else converted(values.getField(part.name), part.dataType, field.dataType, exactly=True)
+            )
+            columns.append(value.alias(field.name))
+        return F.when(values.isNotNull(), F.struct(*columns))
+    fields = {part.name: field for part, field in _pairs(given, wanted)}
+    for part in given.fields:
+        value = values.getField(part.name)
+        if part.name in fields:
+            value = converted(value, part.dataType, fields[part.name].dataType, exactly=False)
+        columns.append(value.alias(part.name))
+    return F.when(values.isNotNull(), F.struct(*columns))
 
 
 def _pairs(given: StructType, wanted: StructType) -> list[tuple[StructField, StructField]]:

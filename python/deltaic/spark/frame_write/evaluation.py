@@ -6,93 +6,181 @@ its ANSI mode say, so Spark evaluates them, not the core.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812 - as in Spark's own documents
-from pyspark.sql.types import DataType
 
-from deltaic.spark.frame_write.conversions import converted
-from deltaic.spark.frame_write.violations import Condition, Guard, quoted
-from deltaic.spark.types import struct_type
+from deltaic.exceptions import InvalidPredicate, SchemaMismatch
+from deltaic.spark.frame_write.columns import to_delta
+from deltaic.spark.frame_write.conversions import converted, is_kept
+from deltaic.spark.frame_write.table_columns import TableColumn
+from deltaic.spark.frame_write.violations import Condition, Guard, quoted, words
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from deltaic import _rust
 
-__all__ = ["evaluated"]
+__all__ = ["Evaluation"]
+
+_CASE = "spark.sql.caseSensitive"
+_CORRECT = "correct the row, or drop the constraint if it no longer applies"
 
 
-@dataclass(frozen=True)
-class _TableColumn:
-    """A column of the table that is written to."""
-
-    name: str
-    type: DataType
-    is_nullable: bool
-    is_identity: bool
-    default: str | None
-    generated: str | None
-
-    @classmethod
-    def all_of(cls, job: _rust.WriteJob) -> dict[str, _TableColumn]:
-        """Returns the columns by their names in lower case."""
-        schema: Mapping[str, Any] = json.loads(job.schema_json)
-        types = struct_type(job.schema_json)
-        uses_generated, uses_defaults = job.expressions_in_use
-        found: dict[str, _TableColumn] = {}
-        for field, typed in zip(schema["fields"], types.fields, strict=True):
-            metadata: Mapping[str, Any] = field["metadata"]
-            found[typed.name.lower()] = cls(
-                typed.name,
-                typed.dataType,
-                is_nullable=bool(field["nullable"]),
-                is_identity="delta.identity.start" in metadata,
-                default=metadata.get("CURRENT_DEFAULT") if uses_defaults else None,
-                generated=metadata.get("delta.generationExpression") if uses_generated else None,
-            )
-        return found
-
-
-def evaluated(frame: DataFrame, job: _rust.WriteJob, replaced: str | None) -> tuple[DataFrame, Guard]:
-    """Adds the columns that a frame lacks, and checks its rows when they are computed.
+@dataclass
+class Evaluation:
+    """The rows of a frame as a planned write takes them.
 
     Args:
         frame: The rows to write.
         job: The planned write.
         replaced: The condition of the rows that an overwrite replaces: new rows must satisfy it too.
-
-    Returns:
-        The rows, and the errors of those that violate a condition.
-
-    Raises:
-        UnsupportedFeature: The table has a type that Spark lacks.
     """
-    known = _TableColumn.all_of(job)
-    given = {name.lower(): name for name in frame.columns}
-    rows = frame.select(
-        *(
-            F.col(quoted(name)).alias(known[lower].name if lower in known else name)
-            for lower, name in given.items()
-        ),
-        *(_missing(column) for lower, column in known.items() if lower not in given and _is_source(column)),
-    )
-    rows = _converted(rows, known)
-    computed = [
-        F.expr(column.generated).alias(column.name)
-        for lower, column in known.items()
-        if column.generated is not None and lower not in given
-    ]
-    if computed:
-        rows = _converted(rows.select("*", *computed), known)
-    guard = Guard(_conditions(job, known, given, replaced))
-    return guard.on(rows), guard
+
+    frame: DataFrame
+    job: _rust.WriteJob
+    replaced: str | None
+    guards: list[Guard] = field(default_factory=list[Guard])
+    """The errors of rows that violate a condition, after `rows`."""
+
+    def __post_init__(self) -> None:
+        self._known = TableColumn.all_of(self.job)
+        self._given = {name.lower(): name for name in self.frame.columns}
+
+    def rows(self) -> DataFrame:
+        """Adds the columns that the frame lacks, and checks the rows when they are computed.
+
+        Raises:
+            SchemaMismatch, UnsupportedFeature: The table does not take the columns.
+            InvalidPredicate: Spark cannot evaluate an expression of the table.
+        """
+        with _ignoring_case(self.frame.sparkSession):
+            named = self._named()
+            if not self._has_expressions():
+                rows = self._converted(named, exactly=False)
+                self.job.ensure_takes(to_delta(rows.schema))
+                return rows
+            try:
+                return self._evaluated(named)
+            except AnalysisException as error:
+                raise InvalidPredicate(
+                    f"Spark cannot evaluate an expression of the table: {str(error).splitlines()[0]}",
+                    context={"table": self.job.uri},
+                    hint="its constraints, defaults and generated columns must be valid in Spark",
+                ) from None
+
+    def _has_expressions(self) -> bool:
+        """Whether conditions or generated columns depend on the values of other columns."""
+        has_generated = any(column.generated is not None for column in self._known.values())
+        return has_generated or self.replaced is not None or bool(self.job.conditions())
+
+    def _evaluated(self, named: DataFrame) -> DataFrame:
+        # The core sees the types of the frame before Spark converts them.
+        shown = self._converted(self._with_generated(named), exactly=False)
+        self.job.ensure_takes(to_delta(shown.schema))
+        rows = self._stored(named)
+        rows = self._stored(self._with_generated(rows))
+        return self._guarded(rows, self._conditions())
+
+    def _named(self) -> DataFrame:
+        """Returns the rows under the names of the table, with NULL or defaults in the columns that they lack."""
+        known, given = self._known, self._given
+        return self.frame.select(
+            *(
+                F.col(quoted(name)).alias(known[lower].name if lower in known else name)
+                for lower, name in given.items()
+            ),
+            *(
+                _missing(column)
+                for lower, column in known.items()
+                if lower not in given and _is_source(column)
+            ),
+        )
+
+    def _with_generated(self, rows: DataFrame) -> DataFrame:
+        columns = [
+            F.expr(column.generated).alias(column.name)
+            for lower, column in self._known.items()
+            if column.generated is not None and lower not in self._given
+        ]
+        return rows.select("*", *columns) if columns else rows
+
+    def _stored(self, rows: DataFrame) -> DataFrame:
+        """Returns the values that the table stores: expressions are evaluated for these."""
+        conditions: list[Condition] = []
+        for part in rows.schema.fields:
+            column = self._known.get(part.name.lower())
+            kept = column and is_kept(F.col(quoted(part.name)), part.dataType, column.type)
+            if column is not None and kept is not None:
+                conditions.append(
+                    Condition(
+                        kept,
+                        words(part.name),
+                        f"a value of the column {part.name} does not fit its type, "
+                        f"{column.type.simpleString()}",
+                        {"field": part.name},
+                        "cast the column, and decide what happens to such values",
+                        SchemaMismatch,
+                    )
+                )
+        return self._converted(self._guarded(rows, conditions), exactly=True)
+
+    def _converted(self, rows: DataFrame, *, exactly: bool) -> DataFrame:
+        columns: list[Any] = []
+        for part in rows.schema.fields:
+            values = F.col(quoted(part.name))
+            column = self._known.get(part.name.lower())
+            if column is not None:
+                values = converted(values, part.dataType, column.type, exactly=exactly)
+                values = (column.stored(values) if exactly else values).alias(column.name)
+            columns.append(values)
+        return rows.select(*columns)
+
+    def _guarded(self, rows: DataFrame, conditions: list[Condition]) -> DataFrame:
+        guard = Guard(conditions)
+        self.guards.append(guard)
+        return guard.on(rows)
+
+    def _conditions(self) -> list[Condition]:
+        found = [
+            Condition.of_sql(
+                sql,
+                f"a row violates the CHECK constraint {name}: {sql}"
+                if kind == "constraint"
+                else f"a row violates the invariant of column {name}: {sql}",
+                {kind: name},
+                _CORRECT,
+            )
+            for kind, name, sql in self.job.conditions()
+            if not self._is_of_generated_identity(sql)
+        ]
+        for lower, column in self._known.items():
+            if column.generated is not None and lower in self._given:
+                found.append(_of_supplied(column, column.generated))
+        if self.replaced is not None and not self._is_of_generated_identity(self.replaced):
+            found.append(
+                Condition.of_sql(
+                    self.replaced,
+                    f"a row does not match the predicate of the overwrite: {self.replaced}",
+                    {},
+                    "only rows that match the predicate can replace the rows that match it",
+                )
+            )
+        return found
+
+    def _is_of_generated_identity(self, sql: str) -> bool:
+        """Whether a condition names a column whose values the tasks generate, which then check it."""
+        generated = [
+            column for lower, column in self._known.items() if column.is_identity and lower not in self._given
+        ]
+        return any(words(column.name) <= words(sql) for column in generated)
 
 
-def _is_source(column: _TableColumn) -> bool:
+def _is_source(column: TableColumn) -> bool:
     """Whether a column that the frame lacks has a value before others are generated from it."""
     if column.generated is not None or column.is_identity:
         return False
@@ -100,57 +188,32 @@ def _is_source(column: _TableColumn) -> bool:
     return column.default is not None or column.is_nullable
 
 
-def _missing(column: _TableColumn) -> Any:
+def _missing(column: TableColumn) -> Any:
     value = F.lit(None).cast(column.type) if column.default is None else F.expr(column.default)
     return value.alias(column.name)
 
 
-def _converted(rows: DataFrame, known: Mapping[str, _TableColumn]) -> DataFrame:
-    columns: list[Any] = []
-    for field in rows.schema.fields:
-        values = F.col(quoted(field.name))
-        column = known.get(field.name.lower())
-        columns.append(
-            values if column is None else converted(values, field.dataType, column.type).alias(column.name)
-        )
-    return rows.select(*columns)
+def _of_supplied(column: TableColumn, generated: str) -> Condition:
+    """Returns the condition that the frame's values of a generated column are those of its expression."""
+    computed = column.stored(F.expr(generated).cast(column.type))
+    return Condition(
+        F.col(quoted(column.name)).eqNullSafe(computed),
+        words(generated) | words(column.name),
+        f"a value of the generated column {column.name} is not that of its expression: {generated}",
+        {"field": column.name, "expression": generated},
+        "drop the column from the data: its values are computed then",
+    )
 
 
-def _conditions(
-    job: _rust.WriteJob, known: Mapping[str, _TableColumn], given: Mapping[str, str], replaced: str | None
-) -> Sequence[Condition]:
-    correct = "correct the row, or drop the constraint if it no longer applies"
-    found = [
-        Condition(
-            sql,
-            f"a row violates the CHECK constraint {name}: {sql}"
-            if kind == "constraint"
-            else f"a row violates the invariant of column {name}: {sql}",
-            {kind: name},
-            correct,
-        )
-        for kind, name, sql in job.conditions()
-    ]
-    for lower, column in known.items():
-        if column.generated is None or lower not in given:
-            continue
-        kind = column.type.simpleString()
-        found.append(
-            Condition(
-                f"{quoted(column.name)} <=> CAST(({column.generated}) AS {kind})",
-                f"a value of the generated column {column.name} is not that of its expression: "
-                f"{column.generated}",
-                {"field": column.name, "expression": column.generated},
-                "drop the column from the data: its values are computed then",
-            )
-        )
-    if replaced is not None:
-        found.append(
-            Condition(
-                replaced,
-                f"a row does not match the predicate of the overwrite: {replaced}",
-                {},
-                "only rows that match the predicate can replace the rows that match it",
-            )
-        )
-    return found
+@contextmanager
+def _ignoring_case(session: SparkSession) -> Generator[None]:
+    """Resolves names as Delta tables do, whatever the session says."""
+    before: str | None = session.conf.get(_CASE, "false")
+    if str(before).lower() != "true":
+        yield
+        return
+    session.conf.set(_CASE, "false")
+    try:
+        yield
+    finally:
+        session.conf.set(_CASE, str(before))

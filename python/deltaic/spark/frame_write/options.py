@@ -74,6 +74,8 @@ class WriteOptions:
                 continue
             if lower in _NOT_YET:
                 raise ValueError(f"option {name!r} is not implemented: {_NOT_YET[lower]}")
+            if lower == "path" and str(value) != path:
+                raise ValueError(f"two paths are given, {path!r} and the option {str(value)!r}: give one")
             if lower in known:
                 given[known[lower]] = value
             elif lower.startswith("delta."):
@@ -111,6 +113,11 @@ class WriteOptions:
             ValueError: One of them applies to an overwrite only.
         """
         if mode == "overwrite":
+            if self.replaces_schema and (self.replace_where is not None or self.is_dynamic):
+                other = "replaceWhere" if self.replace_where is not None else "partitionOverwriteMode"
+                raise ValueError(
+                    f"overwriteSchema replaces all rows, so it excludes {other}: mergeSchema adds columns"
+                )
             return
         of_overwrite = (
             ("overwriteSchema", self.replaces_schema),

@@ -78,9 +78,10 @@ def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
 
 
 def _planned_creation(location: _rust.Table, request: WriteRequest, settings: str) -> _rust.WriteJob:
+    names = {field["name"].lower(): field["name"] for field in json.loads(request.columns)["fields"]}
     return location.plan_create(
         request.columns,
-        partition_by=list(request.partition_by),
+        partition_by=[names.get(name.lower(), name) for name in request.partition_by],
         cluster_by=list(request.cluster_by),
         properties=dict(request.options.properties),
         if_exists="ignore" if request.mode == "ignore" else "error",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,20 @@ from deltaic import _rust
 from deltaic.commit import Commit, announced
 from deltaic.exceptions import DeltaicError, InvalidPredicate
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
-from deltaic.spark.frame_write.columns import to_delta
-from deltaic.spark.frame_write.evaluation import evaluated
+from deltaic.spark.frame_write.evaluation import Evaluation
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.task_errors import from_text
-from deltaic.spark.frame_write.violations import Guard
+from deltaic.spark.frame_write.violations import Guard, quoted
 from deltaic.spark.native.pruning import changed_meaning
-from deltaic.spark.session_zone import depends_on_time_zone, is_utc
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc, names_current_time
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["write_frame"]
+
+# Functions and CASE, whose arguments of several types have another common type without ANSI mode.
+_MIXES_TYPES = re.compile(r"\b(?!(?:in|and|or|not)\b)\w+\s*\(|\bcase\b", re.IGNORECASE)
 
 
 def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
@@ -51,33 +54,33 @@ def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
 
 def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> str:
     """Runs the tasks; returns their files as JSON. After a failure, those that were reported are deleted."""
-    rows, guard = evaluated(frame, job, request.options.replace_where)
+    evaluation = Evaluation(frame, job, request.options.replace_where)
     try:
-        job.ensure_takes(to_delta(rows.schema))
+        rows = evaluation.rows()
     except DeltaicError as error:
         raise with_options(error) from None
     if request.options.rebalances:
-        rows = rows.hint("rebalance", *job.partition_columns)
+        rows = rows.hint("rebalance", *(quoted(name) for name in job.partition_columns))
     tasks = FileTasks(rows, job, numbers_rows=has_identity(job))
     try:
         return tasks.run()
     except BaseException as error:
         job.discard(tasks.reported())
-        found = _of_a_task(error, guard)
+        found = _of_a_task(error, evaluation.guards, tasks.token)
         if found is None:
             raise
         raise found from None
 
 
-def _of_a_task(error: BaseException, guard: Guard) -> DeltaicError | None:
+def _of_a_task(error: BaseException, guards: list[Guard], token: str) -> DeltaicError | None:
     """Returns the error of deltaic that made a job fail; None if it failed for another reason."""
     if not isinstance(error, Exception):
         return None
     text = str(error)
-    found = guard.violated(text)
-    if found is not None:
-        return found
-    of_task = from_text(text)
+    for guard in guards:
+        if (found := guard.violated(text)) is not None:
+            return found
+    of_task = from_text(text, token)
     return None if of_task is None else with_options(of_task)
 
 
@@ -87,7 +90,17 @@ def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | 
         return
     session = frame.sparkSession
     zone = session.conf.get("spark.sql.session.timeZone")
-    if changed_meaning(session) or (not is_utc(zone) and depends_on_time_zone(job.schema_json, replaced)):
+    if names_current_time(replaced):
+        raise InvalidPredicate(
+            "replaceWhere names the current time, which passes while the new rows are written",
+            context={"predicate": replaced},
+            hint="write the date or time as a literal",
+        )
+    if (
+        changed_meaning(session)
+        or (not is_utc(zone) and depends_on_time_zone(job.schema_json, replaced))
+        or (not _is_ansi(session) and _MIXES_TYPES.search(replaced))
+    ):
         raise InvalidPredicate(
             "replaceWhere means something else in this session than in UTC with ANSI mode, in which the rows "
             "to replace are found",
@@ -95,3 +108,7 @@ def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | 
             hint="set spark.sql.session.timeZone to UTC and spark.sql.ansi.enabled to true, or compare "
             "columns with other values than times",
         )
+
+
+def _is_ansi(session: SparkSession) -> bool:
+    return str(session.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"

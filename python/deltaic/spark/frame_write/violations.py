@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - as in Spark's own documents
 
-from deltaic.exceptions import ConstraintViolation
+from deltaic.exceptions import ConstraintViolation, DeltaicError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Condition", "Guard", "quoted"]
+__all__ = ["Condition", "Guard", "quoted", "words"]
 
 # The number of characters of a value that an error shows.
 _SHOWN = 60
@@ -26,19 +26,27 @@ _SHOWN = 60
 class Condition:
     """What every row must satisfy: FALSE and NULL violate it."""
 
-    sql: str
+    is_met: Column
+    names: frozenset[str]
+    """The words in which the columns are named that an error shows."""
     message: str
     context: Mapping[str, str]
     hint: str
+    error: type[DeltaicError] = ConstraintViolation
+
+    @classmethod
+    def of_sql(cls, sql: str, message: str, context: Mapping[str, str], hint: str) -> Condition:
+        """Returns a condition in SQL."""
+        return cls(F.expr(sql), words(sql), message, context, hint)
 
 
 @dataclass(frozen=True)
 class Guard:
-    """The conditions of one write."""
+    """The conditions of one step of a write."""
 
     conditions: Sequence[Condition]
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
-    """Marks the errors of this write."""
+    """Marks the errors of this step."""
 
     def on(self, frame: DataFrame) -> DataFrame:
         """Returns the rows, of which one that violates a condition raises when it is computed."""
@@ -47,7 +55,7 @@ class Guard:
         first, *others = frame.columns
         checked: Column | None = None
         for number, condition in enumerate(self.conditions):
-            is_violated = ~F.coalesce(F.expr(condition.sql), F.lit(False))  # noqa: FBT003 - a literal of SQL
+            is_violated = ~F.coalesce(condition.is_met, F.lit(False))  # noqa: FBT003 - a literal of SQL
             raised = F.raise_error(self._text(number, condition, frame))
             checked = F.when(is_violated, raised) if checked is None else checked.when(is_violated, raised)
         assert checked is not None  # noqa: S101 - there is a condition
@@ -55,20 +63,17 @@ class Guard:
             checked.otherwise(_column(first)).alias(first), *(_column(name) for name in others)
         )
 
-    def violated(self, text: str) -> ConstraintViolation | None:
+    def violated(self, text: str) -> DeltaicError | None:
         """Returns the error that a failure of Spark with this text means; None if it is another one."""
         found = re.search(rf"{self.token}:(\d+):(.*?):{self.token}", text, re.DOTALL)
         if found is None:
             return None
         condition = self.conditions[int(found[1])]
         row = {"row": found[2]} if found[2] else {}
-        return ConstraintViolation(
-            condition.message, context={**condition.context, **row}, hint=condition.hint
-        )
+        return condition.error(condition.message, context={**condition.context, **row}, hint=condition.hint)
 
     def _text(self, number: int, condition: Condition, frame: DataFrame) -> Column:
-        words = set(re.findall(r"\w+", condition.sql.lower()))
-        used = [name for name in frame.columns if set(re.findall(r"\w+", name.lower())) <= words]
+        used = [name for name in frame.columns if words(name) <= condition.names]
         values = [
             F.concat(
                 F.lit(f"{name} = "),
@@ -88,6 +93,16 @@ def quoted(name: str) -> str:
         '`a``b`'
     """
     return "`" + name.replace("`", "``") + "`"
+
+
+def words(text: str) -> frozenset[str]:
+    """Returns the words of a text in lower case: those of each column that an expression names are among them.
+
+    Example:
+        >>> sorted(words("`Net price` > 5"))
+        ['5', 'net', 'price']
+    """
+    return frozenset(re.findall(r"\w+", text.lower()))
 
 
 def _column(name: str) -> Column:

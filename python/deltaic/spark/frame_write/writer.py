@@ -112,11 +112,10 @@ class Writer:
             ValueError: An option is not known, its value is invalid, or two contradict each other.
         """
         location = os.fspath(path)
-        options = WriteOptions.parse(location, self._options)
-        options.ensure_fit(self._mode)
         if type(self._frame).__module__.startswith("pyspark.sql.connect"):
             self._on_the_server(location)
             return None
+        options = WriteOptions.parse(location, self._options)
         from deltaic.spark.frame_write.run import write_frame
 
         request = WriteRequest(
@@ -141,7 +140,8 @@ class Writer:
             PARTITIONING: json.dumps(self._partition_by),
             CLUSTERING: json.dumps(self._cluster_by),
         }
-        given = {name: _as_text(value) for name, value in self._options.items()}
+        zone = str(frame.sparkSession.conf.get("spark.sql.session.timeZone"))
+        given = {"timezone": zone, **{name: _as_text(value) for name, value in self._options.items()}}
         writer.options(**given, **own).save(path)
 
 

@@ -130,7 +130,10 @@ def _key_of_relation(leaf: Any) -> str:
 
 def _is_ours(table: Any) -> bool:
     # The tables of delta-spark have names too.
-    return table.getClass().getSimpleName() == "PythonTable" and table.name().lower() in ("deltaic", "delta")
+    return table.getClass().getSimpleName() in ("PythonTable", "ReadTable") and table.name().lower() in (
+        "deltaic",
+        "delta",
+    )
 
 
 def _report(leaf: Any) -> Report | None:

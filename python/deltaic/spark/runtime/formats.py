@@ -6,10 +6,10 @@ import atexit
 import shutil
 import tempfile
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_formats", "is_format_of"]
 
+_PY4J: Any = import_module("py4j.protocol")  # has no types
 _SERVICE = "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
 
 
@@ -57,6 +58,6 @@ def _class_of(spark: SparkSession, name: str) -> str | None:
     sources = jvm.org.apache.spark.sql.execution.datasources.DataSource
     try:
         found = str(sources.lookupDataSource(name, session.sessionState().conf()).getName())
-    except (PySparkException, Py4JJavaError):
+    except (PySparkException, _PY4J.Py4JJavaError):
         return None
     return None if found.endswith(".PythonDataSourceV2") else found

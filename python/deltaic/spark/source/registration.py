@@ -55,7 +55,12 @@ def _register_beside(spark: SparkSession, source: type[DeltaicSource]) -> None:
     wrapped = cast("Any", udf)._wrap_function(spark.sparkContext, source)  # noqa: SLF001 - no public way
     python = session._jvm.org.apache.spark.sql.execution.datasources.v2.python  # noqa: SLF001
     manager = session._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001
-    manager.registerDataSource(source.name(), python.UserDefinedPythonDataSource(wrapped))
+    try:
+        manager.registerDataSource(source.name(), python.UserDefinedPythonDataSource(wrapped))
+    except PySparkException as error:
+        # Spark has found the package's own source of this name.
+        if error.getCondition() != _TAKEN:
+            raise
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
 from deltaic.spark.pickled_version import of_this_version, with_version
-from deltaic.spark.session_zone import depends_on_time_zone, is_utc
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc, names_current_time
 from deltaic.spark.worker_errors import readable_errors
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ __all__ = ["TableWriter"]
 
 # A data source does not know the number of its tasks: identity values have gaps for those that do not run.
 _MOST_TASKS = 10_000
-# Functions whose date is that of the session's time zone.
-_OF_TODAY = frozenset({"current_date", "curdate", "now"})
 
 
 @dataclass
@@ -129,8 +126,7 @@ def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
     if replaced is not None:
         texts.append(replaced)
     for text in texts:
-        is_of_today = not _OF_TODAY.isdisjoint(re.findall(r"\w+", text.lower()))
-        if is_of_today or depends_on_time_zone(job.schema_json, text):
+        if names_current_time(text) or depends_on_time_zone(job.schema_json, text):
             raise UnsupportedExpression(
                 f"the expression {text} may depend on the session's time zone, which a data source does "
                 "not know",

@@ -24,7 +24,7 @@ use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::given_files::{GivenFile, ensure_exist, records_of};
 use super::overwrite::Replaced;
-use crate::write::{TaskSettings, WriteTask, Written};
+use crate::write::{TaskSettings, WriteTask, Written, names_identity};
 
 /// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
 /// another process commits it.
@@ -134,7 +134,7 @@ impl WriteJob {
             allowed_roots: allowed_roots.to_vec(),
             table: transaction.configuration(),
             settings: TaskSettings {
-                required: Self::required(replaced.as_ref(), &settings),
+                required: Self::required(replaced.as_ref(), snapshot.schema(), &settings),
                 ..settings
             },
             target: Target::Existing {
@@ -170,9 +170,13 @@ impl WriteJob {
     }
 
     /// The rows that an overwrite replaces, which the new rows must belong to: tasks check it, unless another engine does.
-    fn required(replaced: Option<&Replaced>, settings: &TaskSettings) -> Option<String> {
+    fn required(replaced: Option<&Replaced>, schema: &StructType, settings: &TaskSettings) -> Option<String> {
         match replaced {
-            Some(Replaced::Where(predicate)) if !settings.is_evaluated => Some(predicate.text().to_owned()),
+            Some(Replaced::Where(predicate))
+                if !settings.is_evaluated || names_identity(predicate.text(), schema) =>
+            {
+                Some(predicate.text().to_owned())
+            }
             _ => None,
         }
     }
@@ -459,13 +463,15 @@ impl TableOperation for JobRows<'_> {
         planned
     }
 
-    /// As for rows that are written here: see [`append_stream`](super::append_stream).
+    /// As for rows that are written here, see [`append_stream`](super::append_stream), but not for an overwrite: its rows
+    /// may have been computed from those that it replaces, so rows that another writer added must stay.
     fn may_plan_again(&self, conflict: &Error) -> bool {
-        !matches!(
-            conflict.kind(),
-            ErrorKind::CommitConflict(
-                Conflict::ConcurrentWrite | Conflict::ConcurrentTransaction | Conflict::ProtocolChanged
+        self.replaced.is_none()
+            && !matches!(
+                conflict.kind(),
+                ErrorKind::CommitConflict(
+                    Conflict::ConcurrentWrite | Conflict::ConcurrentTransaction | Conflict::ProtocolChanged
+                )
             )
-        )
     }
 }

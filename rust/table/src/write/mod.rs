@@ -29,6 +29,7 @@ pub(crate) use conform::{default_of, is_index_without_name};
 pub(crate) use encode::statistics::FileStatistics;
 pub(crate) use file_contents::FileContents;
 pub use generate::identity::Share;
+pub(crate) use generate::identity::is_named as names_identity;
 pub(crate) use generate::names as generated_names;
 pub(crate) use pieces::bytes_of;
 pub(crate) use plan::WritePlan;

@@ -24,7 +24,7 @@ use super::encode::file_schema::file_schema;
 use super::encode::shredding::Shredding;
 use super::encode::statistics::FileStatistics;
 use super::file_contents::FileContents;
-use super::generate::identity::IdentityColumns;
+use super::generate::identity::{self, IdentityColumns};
 use super::generate::{self, GeneratedColumns};
 use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
@@ -111,9 +111,13 @@ impl WritePlan {
             lengths: DeclaredLengths::of(&schema),
             empty_text: EmptyText::of(&schema, partition_columns),
             new_rows: contents.have_given_text().then(EmptyPartitionText::default),
-            conditions: match contents.are_evaluated_here() {
-                true => Conditions::of_table(table, &schema)?,
-                false => Conditions::default(),
+            conditions: match contents {
+                FileContents::Rows | FileContents::UpdatedRows(_) => Conditions::of_table(table, &schema)?,
+                // The other engine does not know the values that are generated here.
+                FileContents::EvaluatedRows => {
+                    Conditions::of_selected(table, &schema, |text| identity::is_named(text, &schema))?
+                }
+                FileContents::CopiedRows(_) | FileContents::Changes => Conditions::default(),
             },
             splitter: Splitter::try_new(&schema, partition_columns, positions, mode)?,
             file_schema: file_schema(&in_files, mode)?,

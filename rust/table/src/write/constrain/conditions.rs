@@ -44,9 +44,19 @@ impl Conditions {
     /// `UnsupportedExpression`, `InvalidPredicate` with the `constraint` or the `field` if a condition cannot be
     /// evaluated; `CorruptLog` for an invariant that cannot be parsed.
     pub(in crate::write) fn of_table(table: &TableConfiguration, schema: &StructType) -> Result<Self> {
+        Self::of_selected(table, schema, |_| true)
+    }
+
+    /// The same for the conditions whose text is selected.
+    pub(in crate::write) fn of_selected(
+        table: &TableConfiguration,
+        schema: &StructType,
+        is_selected: impl Fn(&str) -> bool,
+    ) -> Result<Self> {
         let mut conditions = Self::default();
         let binds = |feature| supports_for_writers(table.protocol(), feature);
-        for check in check_constraints(table.metadata()).filter(|_| binds("checkConstraints")) {
+        let checks = check_constraints(table.metadata()).filter(|check| is_selected(check.expression));
+        for check in checks.filter(|_| binds("checkConstraints")) {
             let source = ConditionSource::Check(check.name.to_owned());
             let predicate = parse_predicate(check.expression).map_err(|error| source.located(error))?;
             conditions.add(source, &predicate, schema)?;
@@ -55,6 +65,9 @@ impl Conditions {
             return Ok(conditions);
         }
         for (column, expression) in invariants(schema)? {
+            if !is_selected(&expression) {
+                continue;
+            }
             let source = ConditionSource::Invariant(column.to_string());
             let predicate = parse_predicate(&expression).map_err(|error| source.located(error))?;
             conditions.add(source, &predicate, schema)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use deltaic_protocol::schema::{Identity, StructType};
+use deltaic_protocol::schema::{Identity, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 /// The identity columns of the rows that are written.
@@ -27,6 +27,27 @@ struct IdentityColumn {
     share: Share,
     /// The next value to generate, once one was.
     next: Option<i128>,
+}
+
+/// Whether the text of an expression contains the name of an identity column.
+pub(crate) fn is_named(text: &str, schema: &StructType) -> bool {
+    let is_part = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let has = |name: &str| {
+        text.to_lowercase()
+            .split(|sign| !is_part(sign))
+            .any(|word| word == name)
+    };
+    let is_identity = |field: &&StructField| !matches!(field.identity(), Ok(None));
+    let mut names = schema
+        .fields
+        .iter()
+        .filter(is_identity)
+        .map(|field| field.name.to_lowercase());
+    names.any(|name| {
+        name.split(|sign| !is_part(sign))
+            .filter(|word| !word.is_empty())
+            .all(has)
+    })
 }
 
 /// The values that one of several writers generates at the same time: each `count`-th one, from number `index` on.
