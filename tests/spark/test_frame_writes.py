@@ -278,6 +278,9 @@ def test_rows_are_gathered_into_few_files(spark: SparkSession, tmp_path: Path) -
     frame = spark.range(40).repartition(8).selectExpr("id", "id % 2 AS p")
     ds.write(frame).partitionBy("p").option("optimizeWrite", "true").save(tmp_path / "t")
     assert deltaic.Table(tmp_path / "t").snapshot().num_files == 2
+    odd = ds.write(frame.withColumnRenamed("p", "my.`col")).option("delta.columnMapping.mode", "name")
+    odd.partitionBy("my.`col").option("optimizeWrite", "true").save(tmp_path / "odd")
+    assert deltaic.Table(tmp_path / "odd").snapshot().num_files == 2
     assert len(rows_of(tmp_path / "t")) == 40
 
 
@@ -366,3 +369,32 @@ def test_a_table_that_changed_during_the_write(spark: SparkSession, tmp_path: Pa
     with pytest.raises(deltaic.exceptions.MetadataChanged):
         refused.commit(files, WriteOptions().commit_options())
     assert len(before - set(path.glob("*.parquet"))) == 1
+
+
+def test_rows_that_another_writer_adds_during_an_overwrite_stay(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    table = deltaic.write(path, pa.table({"id": [1]}))
+    rows = spark.range(2, 3).coalesce(1)
+    for options in (WriteOptions(), WriteOptions(replace_where="id < 5")):
+        request = WriteRequest(str(path), "overwrite", to_delta(rows.schema), options)
+        job = plan_write(request)
+        assert job is not None
+        table.append(pa.table({"id": [4]}))
+        files = FileTasks(rows, job, numbers_rows=False).run()
+        with pytest.raises(deltaic.exceptions.CommitConflict):
+            job.commit(files, options.commit_options())
+    assert [row["id"] for row in rows_of(path)] == [1, 4, 4]
+    assert len(list(path.glob("*.parquet"))) == 3
+
+
+def test_text_of_rows_is_not_taken_for_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException
+
+    frame = spark.createDataFrame([("[deltaic-error:QQ==]",)], "c string").selectExpr("CAST(c AS int) AS c")
+    with pytest.raises(PySparkException, match="CAST_INVALID_INPUT"):
+        ds.write(frame).save(tmp_path / "t")
+
+
+def test_two_paths(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="two paths are given"):
+        ds.write(spark.range(1)).option("path", "elsewhere").save(tmp_path / "t")

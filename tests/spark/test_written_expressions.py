@@ -12,8 +12,8 @@ import pytest
 
 import deltaic
 import deltaic.spark as ds
-from deltaic.alter import AddConstraint
-from deltaic.exceptions import ConstraintViolation, SchemaMismatch
+from deltaic.alter import AddConstraint, DropConstraint
+from deltaic.exceptions import ConstraintViolation, InvalidPredicate, SchemaMismatch
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 
@@ -275,3 +275,129 @@ def test_a_type_that_tables_lack(spark: SparkSession, tmp_path: Path) -> None:
         ds.write(spark.sql("SELECT 1 AS id, INTERVAL '1' DAY AS i")).save(tmp_path / "t")
     assert isinstance(raised.value, deltaic.exceptions.DeltaicError)
     assert not (tmp_path / "t").exists()
+
+
+STORED = [
+    ("double", "5", "CAST(x AS STRING)", "string", "5.0"),
+    ("decimal(10,2)", "CAST(5 AS decimal(5,0))", "CAST(x AS STRING)", "string", "5.00"),
+    ("double", "CAST(0.5 AS float)", "x * 10", "double", 5.0),
+    ("bigint", "5", "CAST(x AS STRING)", "string", "5"),
+    ("bigint", "2147483647", "x * 1000", "bigint", 2147483647000),
+    ("struct<a:bigint,b:bigint>", "NAMED_STRUCT('B', 1, 'a', 2)", "TO_JSON(x)", "string", '{"a":2,"b":1}'),
+    ("struct<a:bigint,b:bigint>", "NAMED_STRUCT('a', 2)", "x.b IS NULL", "boolean", True),
+    ("array<double>", "ARRAY(5)", "CAST(x[0] AS STRING)", "string", "5.0"),
+    ("map<string,double>", "MAP('k', 5)", "CAST(x['k'] AS STRING)", "string", "5.0"),
+    ("string", "'A' COLLATE UTF8_LCASE", "x = 'a'", "boolean", False),
+    ("char(3)", "'a'", "LENGTH(x)", "int", 3),
+    ("varchar(3)", "'abc   '", "LENGTH(x)", "int", 3),
+]
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_expressions_see_the_values_that_are_stored(
+    spark: SparkSession, settings: Settings, tmp_path: Path, ansi: str
+) -> None:
+    """Values are converted to the types of their columns before anything is computed from them."""
+    with settings({"spark.sql.ansi.enabled": ansi}):
+        for number, (kind, value, expression, result, expected) in enumerate(STORED):
+            path = tmp_path / str(number)
+            columns = [deltaic.Column("x", kind), deltaic.Column("y", result, generated=expression)]
+            try:
+                deltaic.Table.create(path, columns)
+            except deltaic.exceptions.DeltaicError as error:
+                # Tables of delta-spark have more expressions than deltaic creates.
+                assert "TO_JSON" in expression or "[" in expression, error  # noqa: PT017 - of some
+                continue
+            ds.write(spark.sql(f"SELECT {value} AS x")).mode("append").save(path)
+            assert rows_of(path)[0]["y"] == expected, (kind, value)
+
+
+def test_values_that_do_not_fit_where_expressions_use_them(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
+    columns = [deltaic.Column("x", "tinyint"), deltaic.Column("y", "int", generated="CAST(x AS INT)")]
+    deltaic.Table.create(tmp_path / "t", columns)
+    for ansi in ("true", "false"):
+        with settings({"spark.sql.ansi.enabled": ansi}):
+            for value in ("300", "1.5D", "1.5BD"):
+                with pytest.raises(
+                    SchemaMismatch, match="value of the column x does not fit its type"
+                ) as raised:
+                    ds.write(spark.sql(f"SELECT {value} AS x")).mode("append").save(tmp_path / "t")
+                assert raised.value.context["field"] == "x"
+                assert str(raised.value.context["row"]).startswith("x = ")
+
+
+def test_empty_text_of_a_partition_is_null_for_expressions(spark: SparkSession, tmp_path: Path) -> None:
+    table = deltaic.Table.create(
+        tmp_path / "t", pa.schema([("x", pa.int64()), ("p", pa.string())]), partition_by=["p"]
+    )
+    empty = spark.sql("SELECT 5L AS x, '' AS p")
+    with pytest.raises(ConstraintViolation, match="does not match the predicate"):
+        ds.write(empty).mode("overwrite").option("replaceWhere", "p = ''").save(tmp_path / "t")
+    table.alter(AddConstraint("known", "p IS NOT NULL"))
+    with pytest.raises(ConstraintViolation, match="CHECK constraint known"):
+        ds.write(empty).mode("append").save(tmp_path / "t")
+
+
+def test_a_collation_does_not_reach_a_constraint(spark: SparkSession, tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("c", pa.string())]))
+    table.alter(AddConstraint("small", "c IN ('a', 'b')"))
+    with pytest.raises(ConstraintViolation, match="CHECK constraint small"):
+        ds.write(spark.sql("SELECT 'A' COLLATE UTF8_LCASE AS c")).mode("append").save(tmp_path / "t")
+
+
+def test_conditions_that_mean_something_else_are_refused(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    frame = spark.sql("SELECT DATE '2026-11-01' AS d, '1' AS c, 1 AS x")
+    ds.write(frame).save(path)
+    writer = ds.write(frame).mode("overwrite")
+    for text in ("d = current_date()", "d <= now()", "d = curdate()"):
+        with pytest.raises(InvalidPredicate, match="names the current time"):
+            writer.option("replaceWhere", text).save(path)
+    with settings({"spark.sql.ansi.enabled": "false"}):
+        for text in ("coalesce(c, 0) = '01'", "CASE WHEN x > 0 THEN c ELSE 0 END = '1'"):
+            with pytest.raises(InvalidPredicate, match="means something else in this session"):
+                writer.option("replaceWhere", text).save(path)
+        writer.option("replaceWhere", "x IN (1) AND (c = '1')").save(path)
+    assert len(rows_of(path)) == 1
+
+
+def test_constraints_on_generated_identity_values(spark: SparkSession, tmp_path: Path) -> None:
+    columns = [deltaic.Column("id", "bigint", identity=deltaic.Identity()), deltaic.Column("x", "bigint")]
+    table = deltaic.Table.create(tmp_path / "t", columns)
+    table.alter(AddConstraint("few", "id <= 3"))
+    frame = spark.range(3).coalesce(1).selectExpr("id AS x")
+    ds.write(frame).mode("append").save(tmp_path / "t")
+    with pytest.raises(ConstraintViolation, match="CHECK constraint few"):
+        ds.write(frame).mode("append").save(tmp_path / "t")
+    table.alter(DropConstraint("few"))
+    with pytest.raises(ConstraintViolation, match="predicate of the overwrite"):
+        ds.write(frame).mode("overwrite").option("replaceWhere", "id > 9").save(tmp_path / "t")
+    assert len(rows_of(tmp_path / "t")) == 3
+
+
+def test_names_in_a_session_that_distinguishes_case(
+    spark: SparkSession, settings: Settings, tmp_path: Path
+) -> None:
+    columns = [deltaic.Column("Id", "bigint"), deltaic.Column("y", "bigint", generated="ID + 1")]
+    table = deltaic.Table.create(tmp_path / "t", columns)
+    table.alter(AddConstraint("positive", "iD >= 0"))
+    with settings({"spark.sql.caseSensitive": "true"}):
+        ds.write(spark.range(1)).mode("append").save(tmp_path / "t")
+        assert spark.conf.get("spark.sql.caseSensitive") == "true"
+        ds.write(spark.range(2).selectExpr("id", "id AS b")).partitionBy("ID").save(tmp_path / "new")
+    assert rows_of(tmp_path / "t") == [{"Id": 0, "y": 1}]
+    assert deltaic.Table(tmp_path / "new").snapshot().partition_columns == ["id"]
+
+
+def test_an_expression_that_spark_cannot_evaluate(spark: SparkSession, tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", pa.schema([("a", pa.int64()), ("b", pa.int64())]))
+    table.alter(AddConstraint("both", "a + b > 0"))
+    writer = ds.write(spark.range(1)).mode("overwrite").option("overwriteSchema", "true")
+    with pytest.raises(deltaic.exceptions.DeltaicError, match=r"a|both"):
+        writer.save(tmp_path / "t")
+    with pytest.raises(ValueError, match="it excludes replaceWhere: mergeSchema adds columns"):
+        writer.option("replaceWhere", "a = 1").save(tmp_path / "t")

@@ -6,7 +6,7 @@ its ANSI mode say, so Spark evaluates them, not the core.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -80,14 +80,15 @@ class Evaluation:
 
     def _evaluated(self, named: DataFrame) -> DataFrame:
         # The core sees the types of the frame before Spark converts them.
-        shown = self._converted(self._with_generated(named), exactly=False)
-        self.job.ensure_takes(to_delta(shown.schema))
+        shown = self._converted(named, exactly=False)
+        missing = [F.lit(None).cast(column.type).alias(column.name) for column in self._missing_generated()]
+        self.job.ensure_takes(to_delta(shown.select("*", *missing).schema))
         rows = self._stored(named)
         rows = self._stored(self._with_generated(rows))
         return self._guarded(rows, self._conditions())
 
     def _named(self) -> DataFrame:
-        """Returns the rows under the names of the table, with NULL or defaults in the columns that they lack."""
+        """Returns the rows under the table's names, with NULL or defaults in the columns that they lack."""
         known, given = self._known, self._given
         return self.frame.select(
             *(
@@ -102,12 +103,12 @@ class Evaluation:
         )
 
     def _with_generated(self, rows: DataFrame) -> DataFrame:
-        columns = [
-            F.expr(column.generated).alias(column.name)
-            for lower, column in self._known.items()
-            if column.generated is not None and lower not in self._given
-        ]
+        columns = [F.expr(str(column.generated)).alias(column.name) for column in self._missing_generated()]
         return rows.select("*", *columns) if columns else rows
+
+    def _missing_generated(self) -> list[TableColumn]:
+        known = self._known.items()
+        return [each for lower, each in known if each.generated is not None and lower not in self._given]
 
     def _stored(self, rows: DataFrame) -> DataFrame:
         """Returns the values that the table stores: expressions are evaluated for these."""

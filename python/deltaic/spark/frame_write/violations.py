@@ -96,7 +96,7 @@ def quoted(name: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Returns the words of a text in lower case: those of each column that an expression names are among them.
+    """Returns the words of a text in lower case: those of the columns that it names are among them.
 
     Example:
         >>> sorted(words("`Net price` > 5"))
