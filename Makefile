@@ -122,6 +122,11 @@ bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark wi
 		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
+.PHONY: bench-spark-writes
+bench-spark-writes: need-java .envs/bench-spark/.ready ## compare writing in PySpark with delta-spark; prints a table (SCALE=1 REPEAT=3 ONLY=)
+	@.envs/bench-spark/bin/python benches/python/spark_writes.py --scale $(SCALE) \
+		$(if $(filter command line environment,$(origin REPEAT)),--repeat $(REPEAT)) $(if $(ONLY),--only "$(ONLY)")
+
 .PHONY: bench-spark-cold
 bench-spark-cold: need-java .envs/bench-spark/.ready ## time the first read of a fresh PySpark process, beside plain Parquet
 	@.envs/bench-spark/bin/python benches/python/spark_cold.py

@@ -90,6 +90,12 @@ SUITES = [
         {"INTEROP_PROGRAMS": 4},
     ),
     Suite(
+        "interop-frames",
+        pytest("tests/interop/test_frame_writes.py", python=INTEROP),
+        ["tests/interop/frame_programs.py", "tests/interop/test_frame_writes.py"],
+        {"INTEROP_FRAMES": 4},
+    ),
+    Suite(
         "interop-merges",
         pytest("tests/interop/test_merges.py", python=INTEROP),
         ["tests/interop/test_merges.py"],

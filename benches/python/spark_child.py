@@ -16,6 +16,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import spark_write_shapes
 from spark_questions import QUESTIONS
 from spark_ways import WAYS, AbsentError, Way, finish_log, forget, jvm, start
 
@@ -52,6 +53,13 @@ def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]
     if asked["do"] == "finish":
         finish_log(spark, path)
         return {}
+    if asked["do"] == "write":
+        forget(way, spark)
+        cpu = cpu_seconds()
+        wall = spark_write_shapes.write(spark, sys.argv[1], asked)
+        return {"wall": wall, "cpu": cpu_seconds() - cpu}
+    if asked["do"] == "written":
+        return {"answer": spark_write_shapes.answer(spark, path)}
     question = QUESTIONS[asked["question"]]
     forget(way, spark)
     cpu, begin = cpu_seconds(), time.perf_counter()
