@@ -14,7 +14,12 @@ from tests.repository.markdown import EXAMPLE, TOP, read_document, run_page
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("benches/**/*.md")])
 # Pages that need a Spark session or an object store run in tests/spark and tests/stores.
-ELSEWHERE = {"docs/guides/spark.md", "docs/guides/streaming.md", "docs/guides/stores.md"}
+ELSEWHERE = {
+    "docs/guides/coming-from-delta-spark.md",
+    "docs/guides/spark.md",
+    "docs/guides/stores.md",
+    "docs/guides/streaming.md",
+}
 PAGES = sorted(
     name
     for name in (path.relative_to(TOP).as_posix() for path in TOP.glob("docs/**/*.md"))

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/guides/spark.md", "docs/guides/streaming.md"])
+DOCUMENTS = (
+    "README.md",
+    "docs/guides/coming-from-delta-spark.md",
+    "docs/guides/spark.md",
+    "docs/guides/streaming.md",
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_examples_run_in_an_empty_folder(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: SparkSession
 ) -> None:
