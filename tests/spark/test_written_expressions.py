@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import date, datetime, timezone
 from pathlib import Path
@@ -17,6 +18,7 @@ from deltaic.exceptions import ConstraintViolation, InvalidPredicate, SchemaMism
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 
+from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.source.registration import active
 
 from .test_frame_writes import in_python
@@ -198,6 +200,32 @@ def test_identity_columns(spark: SparkSession, tmp_path: Path) -> None:
     table = deltaic.Table(tmp_path / "t")
     table.append(pa.table({"n": [100]}))
     assert max(row["id"] for row in rows_of(tmp_path / "t")) > max(ids)
+
+
+def test_another_writer_generates_the_same_identity_values(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are written again, with other values."""
+    columns = [deltaic.Column("id", "bigint", identity=deltaic.Identity()), deltaic.Column("n", "bigint")]
+    table = deltaic.Table.create(tmp_path / "t", columns)
+    original, others = FileTasks.run, iter([100, 101])
+
+    def overtaken(tasks: FileTasks) -> str:
+        files = original(tasks)
+        for number in itertools.islice(others, 1):
+            table.append(pa.table({"n": [number]}))
+        return files
+
+    monkeypatch.setattr(FileTasks, "run", overtaken)
+    ds.write(spark.range(3).coalesce(1).selectExpr("id AS n")).mode("append").save(tmp_path / "t")
+    assert sorted((row["id"], row["n"]) for row in rows_of(tmp_path / "t")) == [
+        (1, 100),
+        (2, 101),
+        (3, 0),
+        (4, 1),
+        (5, 2),
+    ]
+    assert len(list((tmp_path / "t").glob("*.parquet"))) == 3
 
 
 FEATURES: list[dict[str, str]] = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from deltaic import _rust
 from deltaic.commit import Commit, announced
-from deltaic.exceptions import DeltaicError, InvalidPredicate
+from deltaic.exceptions import DeltaicError, InvalidPredicate, MetadataChanged
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.evaluation import Evaluation
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["write_frame"]
 
+# How often rows are written again, because another writer generated the same identity values.
+_MOST_RUNS = 10
 # Functions and CASE, whose arguments of several types have another common type without ANSI mode.
 _MIXES_TYPES = re.compile(r"\b(?!(?:in|and|or|not)\b)\w+\s*\(|\bcase\b", re.IGNORECASE)
 
@@ -36,29 +38,35 @@ def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
         Those of `plan_write`; ConstraintViolation, SchemaMismatch: of a row; CommitConflict, CommitUnknown,
         StorageError: of the commit. Nothing is committed, unless it is `CommitUnknown`.
     """
-    job = plan_write(replace(request, is_evaluated=True))
-    if job is None:
-        return None
+    for run in range(1, _MOST_RUNS + 1):
+        job = plan_write(replace(request, is_evaluated=True))
+        if job is None:
+            return None
+        try:
+            committed = _committed(frame, job, request)
+        except MetadataChanged as error:
+            # Another writer generated the same identity values: the next run generates others.
+            if run == _MOST_RUNS or request.mode != "append" or not has_identity(job):
+                raise with_options(error) from None
+        except DeltaicError as error:
+            raise with_options(error) from None
+        else:
+            return None if committed is None else announced(committed, stacklevel=4)
+    raise AssertionError("a call that neither returned nor raised")
+
+
+def _committed(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> _rust.Commit | None:
     options = request.options.commit_options()
-    if not job.is_done(options):
-        _ensure_same_meaning(frame, job, request.options.replace_where)
-        files = _written(frame, job, request)
-    else:
-        files = "[]"  # the commit is skipped
-    try:
-        committed = job.commit(files, options)
-    except DeltaicError as error:
-        raise with_options(error) from None
-    return None if committed is None else announced(committed, stacklevel=4)
+    if job.is_done(options):
+        return job.commit("[]", options)  # skipped
+    _ensure_same_meaning(frame, job, request.options.replace_where)
+    return job.commit(_written(frame, job, request), options)
 
 
 def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> str:
     """Runs the tasks; returns their files as JSON. After a failure, those that were reported are deleted."""
     evaluation = Evaluation(frame, job, request.options.replace_where)
-    try:
-        rows = evaluation.rows()
-    except DeltaicError as error:
-        raise with_options(error) from None
+    rows = evaluation.rows()
     if request.options.rebalances:
         rows = rows.hint("rebalance", *(quoted(name) for name in job.partition_columns))
     tasks = FileTasks(rows, job, numbers_rows=has_identity(job))
@@ -80,8 +88,7 @@ def _of_a_task(error: BaseException, guards: list[Guard], token: str) -> Deltaic
     for guard in guards:
         if (found := guard.violated(text)) is not None:
             return found
-    of_task = from_text(text, token)
-    return None if of_task is None else with_options(of_task)
+    return from_text(text, token)
 
 
 def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | None) -> None:

@@ -13,6 +13,7 @@ use deltaic_log::transaction::{
 };
 use deltaic_protocol::change::with_high_water_marks;
 use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::features::ensure_removable;
 use deltaic_protocol::schema::{ColumnName, StructType};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
 use deltaic_storage::TableLocation;
@@ -121,7 +122,10 @@ impl WriteJob {
                 return Err(Error::new(ErrorKind::InvalidArgument, what));
             }
             (None, _) => {}
-            (Some(replaced), mode) => transaction.ensure_may_replace_schema(replaced, mode)?,
+            (Some(replaced), mode) => {
+                ensure_removable(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
+                transaction.ensure_may_replace_schema(replaced, mode)?;
+            }
         }
         transaction.evolve_to(columns, &schema_mode)?;
         if let Some(Replaced::Where(predicate)) = &replaced {
