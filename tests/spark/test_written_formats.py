@@ -16,6 +16,7 @@ pytest.importorskip("pyspark", reason="missing: PySpark")
 import deltaic
 import deltaic.spark as ds
 from deltaic.exceptions import ConstraintViolation, SchemaMismatch, TableExists, UnsupportedFeature
+from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,6 +95,16 @@ def test_a_session_that_is_not_enabled(spark: SparkSession, sql: SparkSession, t
     with pytest.raises(TableExists):
         other.range(2).write.format("deltaic").save(str(tmp_path / "t"))
     assert ids_of(tmp_path / "t") == [0, 1, 2, 3]
+
+
+def test_what_a_session_of_connect_gives(sql: SparkSession, tmp_path: Path) -> None:
+    """In a JVM with an enabled session, the class writes what the data source would write for others."""
+    given = {MODE: "ignore", PARTITIONING: '["p"]', CLUSTERING: "[]", "timezone": "UTC"}
+    frame = sql.range(4).selectExpr("id", "id % 2 AS p")
+    for _ in range(2):
+        frame.write.format("deltaic").mode("append").options(**given).save(str(tmp_path / "t"))
+    assert ids_of(tmp_path / "t") == [0, 1, 2, 3]
+    assert deltaic.Table(tmp_path / "t").snapshot().partition_columns == ["p"]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest
 from deltaic.spark.frame_write.run import write_frame
+from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
 from deltaic.spark.sql.sessions import python_session
 
 __all__ = ["save", "sink_batch", "sink_check"]
@@ -33,8 +34,11 @@ def save(session: Any, mode: str, options: str, rows: Any) -> None:
         rows: Spark's own object of the DataFrame.
     """
     given: dict[str, str] = json.loads(options)
-    partition_by = json.loads(given.pop(_PARTITIONING, "[]"))
-    cluster_by = json.loads(given.pop(_CLUSTERING, "[]"))
+    # A session of Spark Connect in this JVM gives what `deltaic.spark.write` gives the data source.
+    partition_by = json.loads(given.pop(PARTITIONING, given.pop(_PARTITIONING, "[]")))
+    cluster_by = json.loads(given.pop(CLUSTERING, given.pop(_CLUSTERING, "[]")))
+    mode = given.pop(MODE, mode)
+    given = {name: value for name, value in given.items() if name.lower() != "timezone"}
     frame = DataFrame(rows, python_session(session))
     write_frame(frame, _request(frame, MODES[mode.lower()], given, partition_by, cluster_by))
 
