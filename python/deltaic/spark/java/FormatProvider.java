@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SQLContext;
 import org.apache.spark.sql.SaveMode;
@@ -13,6 +14,7 @@ import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceV2;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonTable;
+import org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource;
 import org.apache.spark.sql.execution.streaming.Sink;
 import org.apache.spark.sql.sources.BaseRelation;
 import org.apache.spark.sql.sources.CreatableRelationProvider;
@@ -28,7 +30,17 @@ import org.apache.spark.sql.types.StructType;
  */
 public class FormatProvider extends PythonDataSourceV2
         implements DataSourceRegister, CreatableRelationProvider, StreamSinkProvider {
+    private static final Map SOURCES = new ConcurrentHashMap();
+
+    /** Sets the data source in Python of a format, for sessions that have not registered it, such as those of Connect. */
+    public static void provide(String name, UserDefinedPythonDataSource source) { SOURCES.put(name, source); }
+
     public String shortName() { return "deltaic"; }
+
+    public UserDefinedPythonDataSource source() {
+        Object found = SOURCES.get(shortName());
+        return found == null ? super.source() : (UserDefinedPythonDataSource) found;
+    }
 
     public Table getTable(StructType schema, Transform[] partitioning, Map properties) {
         return new ReadTable(this, shortName(), schema);

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["add_formats", "is_format_of"]
+__all__ = ["add_formats"]
 
 _PY4J: Any = import_module("py4j.protocol")  # has no types
 _SERVICE = "META-INF/services/org.apache.spark.sql.sources.DataSourceRegister"
@@ -43,12 +43,6 @@ def add_formats(spark: SparkSession, classes: Any, loader: Any) -> None:
     with zipfile.ZipFile(jar, "w") as out:
         out.writestr(_SERVICE, "\n".join(names))
     loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
-
-
-def is_format_of(spark: SparkSession, name: str) -> bool:
-    """Whether a classic session has a format of this name from classes of deltaic."""
-    found = _class_of(spark, name)
-    return found is not None and found.startswith("deltaic.r")
 
 
 def _class_of(spark: SparkSession, name: str) -> str | None:

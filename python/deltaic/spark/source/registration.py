@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 
-from deltaic.spark.runtime.formats import is_format_of
 from deltaic.spark.source.data_source import DeltaicSource, DeltaSource
 from deltaic.spark.workers import explain_missing_package, use_python_of_driver
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["active", "register_sources"]
+__all__ = ["active", "provide_sources", "register_sources"]
 
 _TAKEN = "DATA_SOURCE_ALREADY_EXISTS"
 
@@ -43,24 +42,17 @@ def _register(spark: SparkSession) -> None:
         except PySparkException as error:  # noqa: PERF203 - of each
             if error.getCondition() != _TAKEN:
                 raise
-            if not is_connect(spark) and is_format_of(spark, source.name()):
-                _register_beside(spark, source)
 
 
-def _register_beside(spark: SparkSession, source: type[DeltaicSource]) -> None:
-    """Registers a source as Spark does, beside the format of the same name, which leaves reading to it."""
+def provide_sources(spark: SparkSession, classes: Any) -> None:
+    """Gives the sources to the formats of the same names, which leave reading to them in every session."""
     from pyspark.sql import udf
 
     session: Any = spark
-    wrapped = cast("Any", udf)._wrap_function(spark.sparkContext, source)  # noqa: SLF001 - no public way
-    python = session._jvm.org.apache.spark.sql.execution.datasources.v2.python  # noqa: SLF001
-    manager = session._jsparkSession.sessionState().dataSourceManager()  # noqa: SLF001
-    try:
-        manager.registerDataSource(source.name(), python.UserDefinedPythonDataSource(wrapped))
-    except PySparkException as error:
-        # Spark has found the package's own source of this name.
-        if error.getCondition() != _TAKEN:
-            raise
+    python = session._jvm.org.apache.spark.sql.execution.datasources.v2.python  # noqa: SLF001 - no public way
+    for source in (DeltaicSource, DeltaSource):
+        wrapped = cast("Any", udf)._wrap_function(spark.sparkContext, source)  # noqa: SLF001
+        classes.FormatProvider.provide(source.name(), python.UserDefinedPythonDataSource(wrapped))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.runtime.classes import RuntimeUnavailable, jar_loader, java_classes
 from deltaic.spark.runtime.door import Door
 from deltaic.spark.runtime.formats import add_formats
-from deltaic.spark.source.registration import register_sources
+from deltaic.spark.source.registration import provide_sources, register_sources
 from deltaic.spark.sql.streams import Streams
 from deltaic.spark.sql.tables import exists, load, read
 from deltaic.spark.sql.writes import save, sink_batch, sink_check
@@ -51,6 +51,7 @@ def enable_session(spark: SparkSession) -> None:
     session: Any = spark
     classes, old, jvm = java_classes(spark), session._jsparkSession, session._jvm  # noqa: SLF001
     _door.connect(classes)
+    provide_sources(spark, classes)
     add_formats(spark, classes, jar_loader(jvm))
     classes.Extensions.inject(old.extensions())
     # A session has its rules from the start: the clone has the same views, functions and settings.
