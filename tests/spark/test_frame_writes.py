@@ -28,6 +28,7 @@ from deltaic.spark.frame_write.options import WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, plan_write
 from deltaic.spark.source.data_source import DeltaicSource
 from deltaic.spark.source.registration import active
+from deltaic.spark.source.table_writer import TableWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -398,3 +399,15 @@ def test_text_of_rows_is_not_taken_for_an_error(spark: SparkSession, tmp_path: P
 def test_two_paths(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two paths are given"):
         ds.write(spark.range(1)).option("path", "elsewhere").save(tmp_path / "t")
+
+
+@pytest.mark.parametrize("has_failed", [True, False])
+def test_the_source_keeps_files_that_a_failed_commit_may_reference(
+    spark: SparkSession, tmp_path: Path, has_failed: bool
+) -> None:
+    """Spark aborts after a failed commit as well as after a failed task, whose message is None."""
+    path = tmp_path / "t"
+    writer = TableWriter({"path": str(path)}, spark.range(1).schema, overwrites=False)
+    message = writer.write(iter([pa.record_batch({"id": [1]})]))
+    writer.abort([message, None] if has_failed else [message])
+    assert len(list(path.glob("*.parquet"))) == (0 if has_failed else 1)

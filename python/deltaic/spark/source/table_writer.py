@@ -99,8 +99,12 @@ class TableWriter(DataSourceArrowWriter):
             job.commit(_joined(messages), self._options.commit_options())
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Deletes the files of the tasks that succeeded."""
-        if self._job is not None:
+        """Deletes the files of the tasks that succeeded, if others failed.
+
+        Spark calls this after a failed commit too, for which all tasks have succeeded: the commit has deleted
+        the files then, unless a version may reference them.
+        """
+        if self._job is not None and any(message is None for message in messages):
             _rust.WriteJob.from_bytes(self._job).discard(_joined(messages))
 
 
