@@ -20,10 +20,6 @@ class WriteJob:
         """The partition columns of the table with the rows."""
 
     @property
-    def version(self) -> int | None:
-        """The version that the write was planned on; None if it creates the table."""
-
-    @property
     def expressions_in_use(self) -> tuple[bool, bool]:
         """Whether writers compute generated columns, and whether they apply defaults."""
 

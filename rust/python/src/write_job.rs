@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::NewTable;
-use deltaic_protocol::constraints::{check_constraints, invariants};
-use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
-use deltaic_table::transaction::{self, GivenFile, Replaced, SchemaMode, Target};
+use deltaic_table::transaction::{self, GivenFile, Replaced, SchemaMode};
 use deltaic_table::write::TaskSettings;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -72,40 +70,14 @@ impl WriteJob {
         self.0.table().metadata().partition_columns.clone()
     }
 
-    /// The version that the write was planned on; None if it creates the table.
-    #[getter]
-    fn version(&self) -> Option<i64> {
-        match self.0.target() {
-            Target::New { .. } => None,
-            Target::Existing { snapshot, .. } => Some(snapshot.version().as_i64()),
-        }
-    }
-
     /// Whether writers generate and default columns by their expressions.
     #[getter]
     fn expressions_in_use(&self) -> (bool, bool) {
-        let uses = |feature| supports_for_writers(self.0.table().protocol(), feature);
-        (uses("generatedColumns"), uses("allowColumnDefaults"))
+        self.0.expressions_in_use()
     }
 
     fn conditions(&self) -> CallResult<Vec<(String, String, String)>> {
-        guarded(|| {
-            let table = self.0.table();
-            let uses = |feature| supports_for_writers(table.protocol(), feature);
-            let mut found = Vec::new();
-            if uses("checkConstraints") {
-                let checks = check_constraints(table.metadata());
-                found.extend(checks.map(|check| {
-                    let (name, text) = (check.name.to_owned(), check.expression.to_owned());
-                    ("constraint".to_owned(), name, text)
-                }));
-            }
-            if uses("invariants") {
-                let invariants = invariants(&*table.schema()?)?.into_iter();
-                found.extend(invariants.map(|(column, text)| ("field".to_owned(), column.to_string(), text)));
-            }
-            Ok(found)
-        })
+        guarded(|| Ok(self.0.conditions()?))
     }
 
     fn ensure_takes(&self, schema_json: &str) -> CallResult<()> {

@@ -46,7 +46,7 @@ pub use overwrite::Replaced;
 pub use run::{Staging, delete, run_transaction, update};
 pub use statistics::{ComputedStatistics, compute_statistics, preview_statistics};
 pub use update::Assignment;
-pub use write_job::{Target, WriteJob};
+pub use write_job::WriteJob;
 
 use std::sync::Arc;
 

@@ -12,8 +12,9 @@ use deltaic_log::transaction::{
     RunPolicy, StagedFiles, TableOperation, already_done, create_with_written_files, run,
 };
 use deltaic_protocol::change::with_high_water_marks;
+use deltaic_protocol::constraints::{check_constraints, invariants};
 use deltaic_protocol::expr::parse_predicate;
-use deltaic_protocol::features::ensure_removable;
+use deltaic_protocol::features::{ensure_removable, supports_for_writers};
 use deltaic_protocol::schema::{ColumnName, StructType};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
 use deltaic_storage::TableLocation;
@@ -41,7 +42,7 @@ pub struct WriteJob {
 
 /// What a write changes.
 #[derive(Clone, Debug)]
-pub enum Target {
+enum Target {
     /// A table that does not exist.
     New {
         /// Its clustering columns.
@@ -161,10 +162,33 @@ impl WriteJob {
         self.location.uri()
     }
 
-    /// What the write changes.
+    /// Whether writers compute generated columns, and whether they apply defaults.
     #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
+    pub fn expressions_in_use(&self) -> (bool, bool) {
+        let uses = |feature| supports_for_writers(self.table.protocol(), feature);
+        (uses("generatedColumns"), uses("allowColumnDefaults"))
+    }
+
+    /// The conditions of rows: `constraint` or `field`, its name, and the SQL text.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog` for an invariant that cannot be parsed.
+    pub fn conditions(&self) -> Result<Vec<(String, String, String)>> {
+        let uses = |feature| supports_for_writers(self.table.protocol(), feature);
+        let named = |kind: &str, name: String, text: String| (kind.to_owned(), name, text);
+        let mut found = Vec::new();
+        if uses("checkConstraints") {
+            let checks = check_constraints(self.table.metadata());
+            found.extend(
+                checks.map(|check| named("constraint", check.name.to_owned(), check.expression.to_owned())),
+            );
+        }
+        if uses("invariants") {
+            let invariants = invariants(&*self.table.schema()?)?.into_iter();
+            found.extend(invariants.map(|(column, text)| named("field", column.to_string(), text)));
+        }
+        Ok(found)
     }
 
     /// What other processes need to write files.
