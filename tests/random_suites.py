@@ -78,6 +78,12 @@ SUITES = [
         {"PROGRAMS": 60},
     ),
     Suite(
+        "frames",
+        pytest("tests/spark/test_frame_programs.py::test_programs"),
+        ["tests/programs/plan.py"],
+        {"PROGRAMS": 60},
+    ),
+    Suite(
         "merges",
         pytest(*TWO, "tests/programs/merges/test_merges.py::test_merges"),
         ["tests/programs/merges/plan.py"],

@@ -46,7 +46,7 @@ class Step:
         """Returns the rows."""
         select = [f"{sql} AS {name}" for name, sql in {**_COLUMNS, **self.columns}.items()]
         numbers = spark.range(self.start, self.start + self.rows, 1, 2)
-        return numbers.selectExpr(*select).where(self.where).select(*self.columns)
+        return numbers.selectExpr(*select).where(self.where).select(*self.columns).alias("new")
 
     def of(self, writer: DataFrameWriter | Writer, program: Program, path: str) -> None:
         """Writes by a writer of the frame."""
@@ -90,7 +90,7 @@ def _step(chance: Random, start: int, partition_by: list[str]) -> Step:
         if chance.random() < 0.7:
             options["mergeSchema"] = "true"
     kind = chance.choice(
-        ["append", "append", "all", "where", "where", "dynamic", "error", "ignore", "schema"]
+        ["append", "append", "all", "where", "where", "dynamic", "using", "on", "error", "ignore", "schema"]
     )
     match kind:
         case "where":
@@ -100,6 +100,22 @@ def _step(chance: Random, start: int, partition_by: list[str]) -> Step:
         case "dynamic":
             options["partitionOverwriteMode"] = "dynamic"
             return Step("overwrite", start, rows, columns, options)
+        case "using":
+            # Rows of the step before have these numbers.
+            using = chance.choice(["id", "id, p", "P", "x", "nope"])
+            return Step("overwrite", start - 95, rows, columns, {**options, "replaceUsing": using})
+        case "on":
+            on = chance.choice(
+                [
+                    "old.id = new.id",
+                    "old.p <=> new.p AND old.id < new.id",
+                    "old.id = 3",
+                    "id = 3",
+                    "old.x < new.x",
+                ]
+            )
+            matching = {"replaceOn": on, "targetAlias": "old"}
+            return Step("overwrite", start - 95, rows, columns, {**options, **matching})
         case "schema":
             columns["t"] = "id * 2"
             return Step("overwrite", start, rows, columns, {"overwriteSchema": "true"})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 import deltaic
 from tests.seed import generator
@@ -27,12 +29,16 @@ from .model import Effect, Model, Refused
 from .plan import Step
 from .verbs import Append, Delete, Maintain, Outcome, Overwrite, RowVerb, Update
 
+Run = Callable[[deltaic.Table, RowVerb, pa.Schema], Outcome]
+"""Runs a verb on a table with these columns."""
+
 
 class Program:
     """A table, its model, and what was done to them."""
 
-    def __init__(self, root: Path, definition: Definition, log: list[str]) -> None:
+    def __init__(self, root: Path, definition: Definition, log: list[str], run: Run = by_deltaic.run) -> None:
         self.root = root
+        self._run_verb = run
         self.model = Model(definition)
         self.log = log
         self.log.append(f"create {definition}")
@@ -75,7 +81,7 @@ class Program:
         if found is not None:
             assert found.rows in (None, len(effect.deletes) + len(effect.preimages))
             assert found.added_rows == len(effect.inserts)
-        outcome = by_deltaic.run(self.table, verb, self.definition.schema)
+        outcome = self._run_verb(self.table, verb, self.definition.schema)
         has_feed = alterations.fit_one_schema(schema, self.definition.schema)
         self._apply(step, effect, outcome, before, has_feed=has_feed)
 
@@ -97,7 +103,7 @@ class Program:
         """The verb raises, and the table is as before."""
         self.log.append(f"  must be refused: {refused}")
         try:
-            outcome = by_deltaic.run(self.table, verb, self.definition.schema)
+            outcome = self._run_verb(self.table, verb, self.definition.schema)
         except (*by_deltaic.REFUSALS, by_deltaic.BlockRaised) as error:
             self.log.append(f"  refused: {type(error).__name__}")
         else:

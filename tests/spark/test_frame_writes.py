@@ -26,9 +26,11 @@ from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, plan_write
-from deltaic.spark.source.data_source import DeltaicSource
+from deltaic.spark.frame_write.replaced import Replaced
 from deltaic.spark.source.registration import active
 from deltaic.spark.source.table_writer import TableWriter
+
+from .python_source import in_python
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,6 +41,7 @@ Write = Callable[..., Any]
 """From a frame, a path, a mode and options to the result of the write."""
 
 WAYS = ("tasks", "source")
+FILES = ("add", "remove", "cdc")
 
 
 @pytest.fixture(params=WAYS)
@@ -59,18 +62,6 @@ def write(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[Write
     # Spark looks for a source of this name in the active session.
     with active(spark):
         yield by_source
-
-
-def in_python(spark: SparkSession) -> str:
-    """Registers the data source by a name that no class of the JVM has, and returns the name.
-
-    After `deltaic.spark.enable`, a class of the JVM writes the format "deltaic" of all sessions.
-    """
-    name = "deltaic_in_python"
-    # Workers get the class by value, because they cannot import this module.
-    source = type("Source", (DeltaicSource,), {"name": classmethod(lambda _: name), "__module__": "__main__"})
-    spark.dataSource.register(source)
-    return name
 
 
 def rows_of(path: Path) -> list[Any]:
@@ -264,6 +255,28 @@ def test_a_write_that_is_done_runs_no_job(spark: SparkSession, tmp_path: Path) -
     assert commit.skipped
 
 
+def test_an_overwrite_without_change_of_data(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+    """protocol: *Add File and Remove File*, dataChange: the rows are the same, in other files."""
+    path = tmp_path / "t"
+    rows = spark.range(12).selectExpr("id", "id % 2 AS p")
+    creation = ds.write(rows.repartition(3)).partitionBy("p").option("delta.enableChangeDataFeed", "true")
+    creation.save(path)
+    compacted = {"mode": "overwrite", "dataChange": "false", "replaceWhere": "p = 0"}
+    write(rows.where("p = 0").coalesce(1), path, **compacted)
+    table = deltaic.Table(path)
+    assert sorted(row["id"] for row in rows_of(path)) == list(range(12))
+    log = [json.loads(line) for line in (path / "_delta_log" / f"{1:020}.json").read_text().splitlines()]
+    changed = [(kind, action["dataChange"]) for line in log for kind, action in line.items() if kind in FILES]
+    assert sorted(set(changed)) == [("add", False), ("remove", False)]
+    assert sum(kind == "add" for kind, _ in changed) == 1
+    assert table.changes(start=1).to_arrow().num_rows == 0
+    for condition, message in (("p = 0 AND id < 6", "replaces whole files"), ("p = 0", "equal row counts")):
+        with pytest.raises(Exception, match=message):
+            write(rows.where("p = 0 AND id < 6"), path, **{**compacted, "replaceWhere": condition})
+    assert deltaic.Table(path).snapshot().version == 1
+    assert deltaic.Table(path).check(deep=True).is_healthy
+
+
 def test_settings_of_files(spark: SparkSession, write: Write, tmp_path: Path) -> None:
     path = tmp_path / "t"
     frame = spark.range(10).coalesce(1)
@@ -307,8 +320,12 @@ def test_properties_and_clustering_of_a_new_table(spark: SparkSession, write: Wr
         ({"partitionOverwriteMode": "dynamic"}, "'partitionOverwriteMode' applies to mode 'overwrite'"),
         ({"partitionOverwriteMode": "maybe"}, "must be 'static' or 'dynamic'"),
         ({"maxRecordsPerFile": "-1"}, "maxRecordsPerFile must be a number"),
-        ({"dataChange": "false"}, "option 'dataChange' is not implemented"),
-        ({"replaceUsing": "id"}, "option 'replaceUsing' is not implemented"),
+        ({"dataChange": "false"}, "option 'dataChange' applies to mode 'overwrite'"),
+        ({"replaceUsing": "id"}, "option 'replaceUsing' applies to mode 'overwrite'"),
+        ({"replaceOn": "true"}, "option 'replaceOn' applies to mode 'overwrite'"),
+        ({"targetAlias": "t"}, "targetAlias names the table in the condition of replaceOn"),
+        ({"replaceUsing": "id", "replaceOn": "true"}, "replaceUsing and replaceOn exclude each other"),
+        ({"replaceUsing": "id,,id"}, "replaceUsing must be names of columns"),
     ],
 )
 def test_wrong_options(
@@ -376,7 +393,7 @@ def test_rows_that_another_writer_adds_during_an_overwrite_stay(spark: SparkSess
     path = tmp_path / "t"
     table = deltaic.write(path, pa.table({"id": [1]}))
     rows = spark.range(2, 3).coalesce(1)
-    for options in (WriteOptions(), WriteOptions(replace_where="id < 5")):
+    for options in (WriteOptions(), WriteOptions(replaced=Replaced(where="id < 5"))):
         request = WriteRequest(str(path), "overwrite", to_delta(rows.schema), options)
         job = plan_write(request)
         assert job is not None

@@ -17,13 +17,13 @@ import deltaic
 import deltaic.spark as ds
 from deltaic.spark import pickled_version
 from deltaic.spark.source.data_source import DeltaicSource
+from deltaic.spark.source.registration import active
 from deltaic.spark.workers import use_python_of_driver
+
+from .python_source import in_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,9 @@ def test_workers_without_the_package(
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
     session = spark.newSession()
     ds.register(session)
-    with pytest.raises(ImportError, match="PYSPARK_PYTHON"):
-        session.read.format("deltaic").load(str(tmp_path / "t"))
+    # The source "deltaic" of an enabled session started with another Python.
+    with active(session), pytest.raises(ImportError, match="PYSPARK_PYTHON"):
+        session.read.format(in_python(session)).load(str(tmp_path / "t"))
 
 
 def test_another_version_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ pytest.importorskip("pyspark", reason="missing: PySpark")
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.source.registration import active
 
-from .test_frame_writes import in_python
+from .python_source import in_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

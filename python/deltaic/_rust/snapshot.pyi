@@ -175,9 +175,7 @@ class Snapshot:
         self,
         schema_json: str,
         *,
-        overwrites: bool,
-        predicate: str | None,
-        partitions: str,
+        replaced: str | None,
         schema_mode: str,
         partition_by: list[str] | None,
         settings: str,
@@ -186,9 +184,8 @@ class Snapshot:
 
         Args:
             schema_json: The columns of the rows, as JSON of a Delta schema.
-            overwrites: Whether the rows replace others.
-            predicate: The rows to replace.
-            partitions: As for `Transaction.overwrite`.
+            replaced: The rows to replace, as JSON: ``"all"``, ``"partitions"``, ``{"where": …}`` or
+                ``{"matching": {"on": …, "target_alias": …, "source_alias": …}}``; None for an append.
             schema_mode: As for `Transaction.overwrite`.
             partition_by: As for `Transaction.overwrite`.
             settings: The settings of the tasks, as JSON.

@@ -39,13 +39,14 @@ class WriteJob:
     def task(self) -> WriteTask:
         """Returns what other processes need to write files."""
 
-    def commit(self, files: str, options: dict[str, object]) -> Commit | None:
+    def commit(self, files: str, options: dict[str, object], *, data_change: bool = True) -> Commit | None:
         """Commits the files of the tasks, as JSON; returns None if another writer created the table first.
 
         After a failure they are deleted, unless a version may reference them.
 
         Raises:
-            ValueError: A file does not exist here.
+            ValueError: A file does not exist here, or without `data_change` a file is replaced in part.
+            ConstraintViolation: Without `data_change`, as many rows are not removed as added.
             TableExists, CommitConflict, CommitUnknown, SchemaMismatch, UnsupportedFeature, StorageError.
         """
 

@@ -61,6 +61,9 @@ WRITE_OPTIONS = (
     "mergeSchema",
     "overwriteSchema",
     "replaceWhere",
+    "replaceUsing",
+    "replaceOn",
+    "targetAlias",
     "partitionOverwriteMode",
     "userMetadata",
     "txnAppId",
@@ -68,6 +71,7 @@ WRITE_OPTIONS = (
     "maxRecordsPerFile",
     "optimizeWrite",
     "compression",
+    "dataChange",
 )
 """The options of a write, besides table properties (``delta.…``) and the storage options."""
 

@@ -316,17 +316,11 @@ impl Snapshot {
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))
     }
 
-    #[pyo3(signature = (schema_json, *, overwrites, predicate, partitions, schema_mode, partition_by, settings))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the options of one verb, all named in Python"
-    )]
+    #[pyo3(signature = (schema_json, *, replaced, schema_mode, partition_by, settings))]
     fn plan_write(
         &self,
         schema_json: &str,
-        overwrites: bool,
-        predicate: Option<&str>,
-        partitions: &str,
+        replaced: Option<&str>,
         schema_mode: &str,
         partition_by: Option<Vec<String>>,
         settings: &str,
@@ -334,10 +328,7 @@ impl Snapshot {
         guarded(|| {
             let columns = StructType::from_json(schema_json)?;
             let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
-            let replaced = match overwrites {
-                true => Some(Replaced::try_new(parsed(predicate)?, partitions)?),
-                false => None,
-            };
+            let replaced = replaced.map(Replaced::from_json).transpose()?;
             WriteJob::of_table(
                 (&self.snapshot, &self.allowed_roots),
                 &columns,

@@ -92,15 +92,20 @@ impl WriteJob {
         WriteTask(self.0.task())
     }
 
-    fn commit(&self, py: Python<'_>, files: &str, options: CommitOptions) -> CallResult<Option<Commit>> {
+    #[pyo3(signature = (files, options, *, data_change=true))]
+    fn commit(
+        &self,
+        py: Python<'_>,
+        files: &str,
+        options: CommitOptions,
+        data_change: bool,
+    ) -> CallResult<Option<Commit>> {
         let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
         let (options, reporter) = options.parse()?;
         let job = self.0.clone();
-        let committed = wait_reporting(
-            py,
-            reporter.as_ref(),
-            async move { job.commit(files, &options).await },
-        )?;
+        let committed = wait_reporting(py, reporter.as_ref(), async move {
+            job.commit(files, data_change, &options).await
+        })?;
         Ok(committed.map(Commit::from))
     }
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType, UserDefinedType
 
 from deltaic.exceptions import SchemaMismatch
 from deltaic.spark.types import user_metadata
 
-__all__ = ["to_delta"]
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["alias_of", "to_delta"]
+
+
+def alias_of(frame: DataFrame) -> str | None:
+    """Returns the alias of a DataFrame of a classic session, by which conditions name its rows."""
+    given: Any = frame
+    plan = given._jdf.queryExecution().analyzed()  # noqa: SLF001 - no public way
+    return str(plan.alias()) if plan.getClass().getSimpleName() == "SubqueryAlias" else None
 
 
 def to_delta(schema: StructType) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deltaic.commit_options import CommitOptions, to_options
+from deltaic.spark.frame_write.replaced import Replaced
 from deltaic.spark.option_names import WRITE_OPTIONS, check_store_options
 from deltaic.spark.option_values import as_count, as_flag, as_text, as_version
 
@@ -22,12 +23,6 @@ MODES = {
 }
 """The modes of a write by their names in Spark, in lower case."""
 
-_NOT_YET = {
-    "replaceon": "delete the rows and append others in one deltaic.Table(path).transaction()",
-    "replaceusing": "delete the rows and append others in one deltaic.Table(path).transaction()",
-    "datachange": "compact files with deltaic.Table(path).optimize(), which changes no row",
-}
-
 
 @dataclass(frozen=True)
 class WriteOptions:
@@ -38,15 +33,16 @@ class WriteOptions:
 
     merges_schema: bool = False
     replaces_schema: bool = False
-    replace_where: str | None = None
-    is_dynamic: bool = False
-    """Whether an overwrite replaces only the partitions that the new rows are in."""
+    replaced: Replaced = field(default_factory=Replaced)
+    """The rows that an overwrite replaces."""
     user_metadata: str | None = None
     app_transaction: tuple[str, int] | None = None
     most_rows: int | None = None
     """The maximum number of rows of a file."""
     rebalances: bool = False
     codec: str | None = None
+    changes_data: bool = True
+    """False if the new rows are those that the overwrite replaces, in other files."""
     properties: Mapping[str, str] = field(default_factory=dict[str, str])
     storage_options: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
@@ -70,10 +66,6 @@ class WriteOptions:
             lower = name.lower()
             if value is None:
                 continue
-            if lower == "datachange" and as_flag(name, value):
-                continue
-            if lower in _NOT_YET:
-                raise ValueError(f"option {name!r} is not implemented: {_NOT_YET[lower]}")
             if lower == "path" and str(value) != path:
                 raise ValueError(f"two paths are given, {path!r} and the option {str(value)!r}: give one")
             if lower in known:
@@ -86,25 +78,19 @@ class WriteOptions:
         app_id, version = given.get("txnAppId"), given.get("txnVersion")
         if (app_id is None) != (version is None):
             raise ValueError("txnAppId and txnVersion identify a write together: pass both or neither")
-        found = cls(
+        return cls(
             merges_schema=as_flag("mergeSchema", given.get("mergeSchema", False)),
             replaces_schema=as_flag("overwriteSchema", given.get("overwriteSchema", False)),
-            replace_where=as_text("replaceWhere", given.get("replaceWhere")),
-            is_dynamic=_is_dynamic(given.get("partitionOverwriteMode", "static")),
+            replaced=Replaced.parse(given),
             user_metadata=as_text("userMetadata", given.get("userMetadata")),
             app_transaction=None if app_id is None else (str(app_id), as_version("txnVersion", version)),
             most_rows=as_count("maxRecordsPerFile", given.get("maxRecordsPerFile", 0)) or None,
             rebalances=as_flag("optimizeWrite", given.get("optimizeWrite", False)),
             codec=as_text("compression", given.get("compression")),
+            changes_data=as_flag("dataChange", given.get("dataChange", True)),
             properties=properties,
             storage_options=store,
         )
-        if found.replace_where is not None and found.is_dynamic:
-            raise ValueError(
-                "replaceWhere and partitionOverwriteMode 'dynamic' exclude each other: each selects the rows "
-                "to replace"
-            )
-        return found
 
     def ensure_fit(self, mode: str) -> None:
         """Verifies that the options apply to a mode.
@@ -112,21 +98,23 @@ class WriteOptions:
         Raises:
             ValueError: One of them applies to an overwrite only.
         """
+        selecting = self.replaced.options()
         if mode == "overwrite":
-            if self.replaces_schema and (self.replace_where is not None or self.is_dynamic):
-                other = "replaceWhere" if self.replace_where is not None else "partitionOverwriteMode"
+            if selecting and self.replaces_schema:
                 raise ValueError(
-                    f"overwriteSchema replaces all rows, so it excludes {other}: mergeSchema adds columns"
+                    f"overwriteSchema replaces all rows, so it excludes {selecting[0]}: "
+                    "mergeSchema adds columns"
+                )
+            if self.replaced.needs_table and not self.changes_data:
+                raise ValueError(
+                    f"dataChange excludes {selecting[0]}: the rows that match are not those of whole files"
                 )
             return
-        of_overwrite = (
-            ("overwriteSchema", self.replaces_schema),
-            ("replaceWhere", self.replace_where is not None),
-            ("partitionOverwriteMode", self.is_dynamic),
-        )
-        for name, is_set in of_overwrite:
-            if is_set:
-                raise ValueError(f"option {name!r} applies to mode 'overwrite', not to {mode!r}")
+        others = {"overwriteSchema": self.replaces_schema, "dataChange": not self.changes_data}
+        of_overwrite = selecting + [name for name, is_set in others.items() if is_set]
+        if of_overwrite:
+            name = of_overwrite[0].split()[0]
+            raise ValueError(f"option {name!r} applies to mode 'overwrite', not to {mode!r}")
 
     def commit_options(self) -> dict[str, object]:
         """Returns the options of the commit, as the core takes them."""
@@ -136,9 +124,3 @@ class WriteOptions:
         if self.app_transaction is not None:
             options["app_transaction"] = self.app_transaction
         return to_options("write", **options)
-
-
-def _is_dynamic(value: object) -> bool:
-    if str(value).lower() not in ("static", "dynamic"):
-        raise ValueError(f"partitionOverwriteMode must be 'static' or 'dynamic', not {value!r}")
-    return str(value).lower() == "dynamic"

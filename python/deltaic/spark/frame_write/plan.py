@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deltaic import _rust
-from deltaic.exceptions import DeltaicError, TableExists
+from deltaic.exceptions import DeltaicError, InvalidPredicate, TableExists, TableNotFound
 from deltaic.handle import open_location
 from deltaic.snapshot import Snapshot
 from deltaic.spark.frame_write.options import WriteOptions
+from deltaic.spark.session_zone import names_current_time
 from deltaic.write import warn_of_other_properties
 
 __all__ = ["WriteRequest", "has_identity", "plan_write", "with_options"]
@@ -35,6 +36,8 @@ class WriteRequest:
     options: WriteOptions
     partition_by: Sequence[str] = ()
     cluster_by: Sequence[str] = ()
+    source_alias: str | None = None
+    """The name of the rows in the condition of an overwrite."""
     is_evaluated: bool = False
     """Whether Spark evaluates the expressions of the table for the rows."""
 
@@ -44,7 +47,9 @@ def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
 
     Raises:
         TableExists: The table exists, and the mode is ``error``.
+        TableNotFound: There is no table whose rows match new ones.
         ValueError: Options contradict each other or the table.
+        InvalidPredicate: The condition of the rows to replace names the current time, or is invalid.
         SchemaMismatch: The table has other columns.
         UnsupportedFeature: The table, or a new one, requires a feature that is not implemented.
     """
@@ -63,6 +68,12 @@ def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
     )
     try:
         if not location.exists():
+            if options.replaced.needs_table:
+                raise TableNotFound(
+                    f"there is no table at {location.uri}, whose rows could match the new ones",
+                    context={"path": location.uri},
+                    hint=f"create it by a write without {options.replaced.options()[0]}",
+                )
             return _planned_creation(location, request, settings)
         if request.mode == "ignore":
             return None
@@ -91,6 +102,8 @@ def _planned_creation(location: _rust.Table, request: WriteRequest, settings: st
 
 def _planned_change(snapshot: _rust.Snapshot, request: WriteRequest, settings: str) -> _rust.WriteJob:
     options, wanted = request.options, list(request.partition_by)
+    if options.replaced.condition is not None:
+        _ensure_no_current_time(*options.replaced.condition)
     metadata = Snapshot(snapshot).metadata
     known = metadata.partition_columns
     warn_of_other_properties(options.properties, metadata.properties, stacklevel=6)
@@ -105,13 +118,20 @@ def _planned_change(snapshot: _rust.Snapshot, request: WriteRequest, settings: s
     mode = "replace" if replaces else "merge" if options.merges_schema else "keep"
     return snapshot.plan_write(
         request.columns,
-        overwrites=request.mode == "overwrite",
-        predicate=options.replace_where,
-        partitions="dynamic" if options.is_dynamic else "static",
+        replaced=options.replaced.to_json(request.source_alias) if request.mode == "overwrite" else None,
         schema_mode=mode,
         partition_by=wanted if replaces else None,
         settings=settings,
     )
+
+
+def _ensure_no_current_time(option: str, condition: str) -> None:
+    if names_current_time(condition):
+        raise InvalidPredicate(
+            f"{option} names the current time, which passes while the new rows are written",
+            context={"predicate": condition},
+            hint="write the date or time as a literal",
+        )
 
 
 def has_identity(job: _rust.WriteJob) -> bool:

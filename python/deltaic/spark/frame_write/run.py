@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltaic import _rust
 from deltaic.commit import Commit, announced
 from deltaic.exceptions import DeltaicError, InvalidPredicate, MetadataChanged
+from deltaic.spark.frame_write.ansi_mode import depends_on_ansi, is_ansi
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
+from deltaic.spark.frame_write.columns import alias_of
 from deltaic.spark.frame_write.evaluation import Evaluation
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
+from deltaic.spark.frame_write.replaced import Replaced
 from deltaic.spark.frame_write.task_errors import from_text
 from deltaic.spark.frame_write.violations import Guard, quoted
 from deltaic.spark.native.pruning import changed_meaning
-from deltaic.spark.session_zone import depends_on_time_zone, is_utc, names_current_time
+from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 __all__ = ["write_frame"]
 
 # How often rows are written again, because another writer generated the same identity values.
 _MOST_RUNS = 10
-# Functions and CASE, whose arguments of several types have another common type without ANSI mode.
-_MIXES_TYPES = re.compile(r"\b(?!(?:in|and|or|not)\b)\w+\s*\(|\bcase\b", re.IGNORECASE)
 
 
 def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
@@ -39,7 +39,7 @@ def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
         StorageError: of the commit. Nothing is committed, unless it is `CommitUnknown`.
     """
     for run in range(1, _MOST_RUNS + 1):
-        job = plan_write(replace(request, is_evaluated=True))
+        job = plan_write(replace(request, is_evaluated=True, source_alias=alias_of(frame)))
         if job is None:
             return None
         try:
@@ -59,13 +59,14 @@ def _committed(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> 
     options = request.options.commit_options()
     if job.is_done(options):
         return job.commit("[]", options)  # skipped
-    _ensure_same_meaning(frame, job, request.options.replace_where)
-    return job.commit(_written(frame, job, request), options)
+    _ensure_same_meaning(frame, job, request.options.replaced)
+    files = _written(frame, job, request)
+    return job.commit(files, options, data_change=request.options.changes_data)
 
 
 def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> str:
     """Runs the tasks; returns their files as JSON. After a failure, those that were reported are deleted."""
-    evaluation = Evaluation(frame, job, request.options.replace_where)
+    evaluation = Evaluation(frame, job, request.options.replaced.where)
     rows = evaluation.rows()
     if request.options.rebalances:
         rows = rows.hint("rebalance", *(quoted(name) for name in job.partition_columns))
@@ -91,31 +92,22 @@ def _of_a_task(error: BaseException, guards: list[Guard], token: str) -> Deltaic
     return from_text(text, token)
 
 
-def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: str | None) -> None:
+def _ensure_same_meaning(frame: DataFrame, job: _rust.WriteJob, replaced: Replaced) -> None:
     """Verifies that the core deletes the rows that the condition of an overwrite means in the session."""
-    if replaced is None:
+    if replaced.condition is None:
         return
+    option, condition = replaced.condition
     session = frame.sparkSession
     zone = session.conf.get("spark.sql.session.timeZone")
-    if names_current_time(replaced):
-        raise InvalidPredicate(
-            "replaceWhere names the current time, which passes while the new rows are written",
-            context={"predicate": replaced},
-            hint="write the date or time as a literal",
-        )
     if (
         changed_meaning(session)
-        or (not is_utc(zone) and depends_on_time_zone(job.schema_json, replaced))
-        or (not _is_ansi(session) and _MIXES_TYPES.search(replaced))
+        or (not is_utc(zone) and depends_on_time_zone(job.schema_json, condition))
+        or (not is_ansi(session) and depends_on_ansi(condition))
     ):
         raise InvalidPredicate(
-            "replaceWhere means something else in this session than in UTC with ANSI mode, in which the rows "
+            f"{option} means something else in this session than in UTC with ANSI mode, in which the rows "
             "to replace are found",
-            context={"predicate": replaced},
+            context={"predicate": condition},
             hint="set spark.sql.session.timeZone to UTC and spark.sql.ansi.enabled to true, or compare "
             "columns with other values than times",
         )
-
-
-def _is_ansi(session: SparkSession) -> bool:
-    return str(session.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["CLUSTERING", "MODE", "PARTITIONING"]
+__all__ = ["ANSI", "CLUSTERING", "MODE", "PARTITIONING"]
+
+ANSI = "__deltaic_ansi"
+"""Whether the session is in ANSI mode: ``true`` or ``false``."""
 
 MODE = "__deltaic_mode"
 """The mode, of which Spark gives a data source only ``append`` and ``overwrite``."""

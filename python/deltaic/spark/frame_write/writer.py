@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest
-from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
+from deltaic.spark.frame_write.source_options import ANSI, CLUSTERING, MODE, PARTITIONING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,12 +30,18 @@ class Writer:
     - ``replaceWhere``: an overwrite replaces only the rows that match this condition; the new rows must match
       it too.
     - ``partitionOverwriteMode``: ``dynamic`` replaces only the partitions that the new rows are in.
+    - ``replaceUsing``: names of columns; an overwrite replaces the rows that have the values of a new row
+      in these.
+    - ``replaceOn``: an overwrite replaces the rows that match a new row on this condition, in which the table
+      has the name ``targetAlias`` and the DataFrame its alias; without them ``target`` and ``source``.
     - ``txnAppId`` and ``txnVersion``: the id of your application and the number of this write. If the table
       records that number or a later one, nothing is written.
     - ``userMetadata``: text that the commit records.
     - ``maxRecordsPerFile``: the maximum number of rows of a file.
     - ``optimizeWrite``: true shuffles the rows first, so that few large files are written.
     - ``compression``: the codec of the files, such as ``snappy``; zstd without it, or what the table says.
+    - ``dataChange``: false if an overwrite writes the rows that it replaces to other files, as compaction
+      does: streams and the change feed ignore the commit. It must replace whole files, by as many rows.
     - ``delta.…``: a property of a new table.
     - Storage options, with the names of `deltaic.Table`.
 
@@ -129,6 +135,7 @@ class Writer:
         return write_frame(self._frame, request)
 
     def _on_the_server(self, path: str) -> None:
+        from deltaic.spark.frame_write.ansi_mode import is_ansi
         from deltaic.spark.source.registration import register_sources
 
         frame: Any = self._frame
@@ -136,6 +143,7 @@ class Writer:
         # Spark gives a data source these two modes; the others are options of it.
         writer = frame.write.format("deltaic").mode("overwrite" if self._mode == "overwrite" else "append")
         own = {
+            ANSI: str(is_ansi(frame.sparkSession)).lower(),
             MODE: self._mode,
             PARTITIONING: json.dumps(self._partition_by),
             CLUSTERING: json.dumps(self._cluster_by),

@@ -14,10 +14,12 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError, UnsupportedExpression
 from deltaic.optional import require
+from deltaic.spark.frame_write.ansi_mode import depends_on_ansi
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
-from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
+from deltaic.spark.frame_write.replaced import Replaced
+from deltaic.spark.frame_write.source_options import ANSI, CLUSTERING, MODE, PARTITIONING
 from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.session_zone import depends_on_time_zone, is_utc, names_current_time
 from deltaic.spark.worker_errors import readable_errors
@@ -51,6 +53,7 @@ class TableWriter(DataSourceArrowWriter):
         if not path:
             raise ValueError("no path was given: write save('data/events') or option('path', 'data/events')")
         zone = given.pop("timezone", None)
+        is_ansi = given.pop(ANSI, None) == "true"
         mode = given.pop(MODE, "overwrite" if overwrites else "append")
         partition_by = json.loads(given.pop(PARTITIONING, "[]"))
         cluster_by = json.loads(given.pop(CLUSTERING, "[]"))
@@ -63,7 +66,9 @@ class TableWriter(DataSourceArrowWriter):
         if job is None:
             return
         if not is_utc(zone):
-            _ensure_no_zone_matters(job, self._options.replace_where)
+            _ensure_no_zone_matters(job, self._options.replaced)
+        if not is_ansi:
+            _ensure_no_ansi_matters(job, self._options.replaced)
         try:
             job.ensure_takes(columns)
         except DeltaicError as error:
@@ -96,7 +101,8 @@ class TableWriter(DataSourceArrowWriter):
             return
         with readable_errors():
             job = _rust.WriteJob.from_bytes(self._job)
-            job.commit(_joined(messages), self._options.commit_options())
+            options = self._options
+            job.commit(_joined(messages), options.commit_options(), data_change=options.changes_data)
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Deletes the files of the tasks that succeeded, if others failed.
@@ -120,15 +126,15 @@ def _joined(messages: Sequence[WriterCommitMessage | None]) -> str:
     return json.dumps([file for files in found for file in files])
 
 
-def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
+def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: Replaced) -> None:
     texts = [sql for _, _, sql in job.conditions()]
     for field in json.loads(job.schema_json)["fields"]:
         metadata: Mapping[str, Any] = field["metadata"]
         texts += [
             str(metadata[key]) for key in ("CURRENT_DEFAULT", "delta.generationExpression") if key in metadata
         ]
-    if replaced is not None:
-        texts.append(replaced)
+    if replaced.condition is not None:
+        texts.append(replaced.condition[1])
     for text in texts:
         if names_current_time(text) or depends_on_time_zone(job.schema_json, text):
             raise UnsupportedExpression(
@@ -138,3 +144,14 @@ def _ensure_no_zone_matters(job: _rust.WriteJob, replaced: str | None) -> None:
                 hint="write by deltaic.spark.write(df) in a classic session, or pass "
                 "option('timeZone', 'UTC') if the session's zone is UTC",
             )
+
+
+def _ensure_no_ansi_matters(job: _rust.WriteJob, replaced: Replaced) -> None:
+    if replaced.condition is None or not depends_on_ansi(replaced.condition[1]):
+        return
+    option, condition = replaced.condition
+    raise UnsupportedExpression(
+        f"{option} may mean something else without ANSI mode, which a data source does not know",
+        context={"expression": condition, "table": job.uri},
+        hint="write by deltaic.spark.write(df), in a session with ANSI mode",
+    )

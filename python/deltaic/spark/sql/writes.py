@@ -12,7 +12,7 @@ from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
 from deltaic.spark.frame_write.plan import WriteRequest
 from deltaic.spark.frame_write.run import write_frame
-from deltaic.spark.frame_write.source_options import CLUSTERING, MODE, PARTITIONING
+from deltaic.spark.frame_write.source_options import ANSI, CLUSTERING, MODE, PARTITIONING
 from deltaic.spark.sql.sessions import python_session
 
 __all__ = ["save", "sink_batch", "sink_check"]
@@ -20,6 +20,14 @@ __all__ = ["save", "sink_batch", "sink_check"]
 # By these options Spark gives a V1 source what a user gives to partitionBy and clusterBy.
 _PARTITIONING = "__partition_columns"
 _CLUSTERING = "__clustering_columns"
+_NOT_OF_STREAMS = (
+    "txnappid",
+    "txnversion",
+    "replacewhere",
+    "partitionoverwritemode",
+    "replaceusing",
+    "replaceon",
+)
 # Options of a query, which its sink gets too.
 _OF_QUERY = ("checkpointlocation", "queryname")
 
@@ -38,7 +46,7 @@ def save(session: Any, mode: str, options: str, rows: Any) -> None:
     partition_by = json.loads(given.pop(PARTITIONING, given.pop(_PARTITIONING, "[]")))
     cluster_by = json.loads(given.pop(CLUSTERING, given.pop(_CLUSTERING, "[]")))
     mode = given.pop(MODE, mode)
-    given = {name: value for name, value in given.items() if name.lower() != "timezone"}
+    given = {name: value for name, value in given.items() if name.lower() not in ("timezone", ANSI)}
     frame = DataFrame(rows, python_session(session))
     write_frame(frame, _request(frame, MODES[mode.lower()], given, partition_by, cluster_by))
 
@@ -86,7 +94,7 @@ def _of_sink(given: dict[str, str]) -> dict[str, str]:
     """Returns the options of the table, without those of the query."""
     found = {name: value for name, value in given.items() if name.lower() not in _OF_QUERY}
     for name in found:
-        if name.lower() in ("txnappid", "txnversion", "replacewhere", "partitionoverwritemode"):
+        if name.lower() in _NOT_OF_STREAMS:
             raise ValueError(f"option {name!r} does not apply to a stream: use it in foreachBatch")
     _parsed(found)
     return found

@@ -10,7 +10,7 @@ use deltaic_protocol::features::{ensure_appendable, ensure_removable, supports_f
 use super::TableTransaction;
 use super::delete_plan::DeletePlan;
 use super::evolve::SchemaMode;
-use super::overwrite::Replaced;
+use super::replaced::Replaced;
 use super::update::Assignment;
 use crate::write::RowStream;
 

@@ -10,7 +10,7 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
 use super::TableTransaction;
 use super::append::NewRows;
 use super::evolve::SchemaMode;
-use super::overwrite::Replaced;
+use super::replaced::Replaced;
 use crate::write::{RowStream, Written};
 
 /// Appends all batches of a stream in one commit. After a failure the table is unchanged and the written data files are

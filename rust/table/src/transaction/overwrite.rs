@@ -1,5 +1,4 @@
-//! Stages the replacement of rows by new ones: all rows, those that match a predicate, or those of the partitions that
-//! the new rows are in.
+//! Stages the replacement of rows by new ones.
 //!
 //! Protocol: *Add File and Remove File*, *Add CDC File*.
 
@@ -8,7 +7,7 @@ use std::collections::BTreeSet;
 use deltaic_log::snapshot::{Pruning, WithStatistics};
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::column_mapping::name_in_log;
-use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Predicate, Scalar};
+use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
 use deltaic_protocol::partition::value_of;
 use deltaic_protocol::schema::StructField;
@@ -19,43 +18,8 @@ use super::TableTransaction;
 use super::append::NewRows;
 use super::change_data::DeletedRows;
 use super::evolve::SchemaMode;
+use super::replaced::Replaced;
 use crate::write::RowStream;
-
-/// The rows that an overwrite replaces.
-#[derive(Clone, Debug, Default)]
-pub enum Replaced {
-    /// All rows.
-    #[default]
-    All,
-    /// The rows for which a predicate is true. The new rows must match it too.
-    Where(Predicate),
-    /// The rows of the partitions that the new rows are in; all rows of a table without partitions.
-    Partitions,
-}
-
-impl Replaced {
-    /// Selects the rows by a predicate, or by the name of a mode: `static` for all rows, `dynamic` for partitions.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` for another name, or for `dynamic` with a predicate.
-    pub fn try_new(predicate: Option<Predicate>, partitions: &str) -> Result<Self> {
-        let invalid = |what: String, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
-        match (partitions, predicate) {
-            ("static", None) => Ok(Self::All),
-            ("static", Some(predicate)) => Ok(Self::Where(predicate)),
-            ("dynamic", None) => Ok(Self::Partitions),
-            ("dynamic", Some(_)) => invalid(
-                "where and partitions=\"dynamic\" exclude each other".to_owned(),
-                "pass one of them: each selects the rows to replace",
-            ),
-            (other, _) => invalid(
-                format!("partitions may not be {other:?}"),
-                "it is \"static\" or \"dynamic\"",
-            ),
-        }
-    }
-}
 
 impl TableTransaction {
     /// Stages the replacement of rows by those of a stream. Returns the number of new rows. After a failure nothing of the
@@ -105,10 +69,12 @@ impl TableTransaction {
         let invalid = |what: &str, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
         match (schema_mode, replaced) {
             (SchemaMode::Keep | SchemaMode::Merge, _) => Ok(()),
-            (SchemaMode::Replace(_), Replaced::Where(_) | Replaced::Partitions) => invalid(
-                "schema_mode=\"replace\" replaces all rows, so it excludes where and partitions=\"dynamic\"",
-                "pass schema_mode=\"merge\" to add columns",
-            ),
+            (SchemaMode::Replace(_), Replaced::Where(_) | Replaced::Partitions | Replaced::Matching(_)) => {
+                invalid(
+                    "schema_mode=\"replace\" replaces all rows, so it excludes where and partitions=\"dynamic\"",
+                    "pass schema_mode=\"merge\" to add columns",
+                )
+            }
             (SchemaMode::Replace(_), Replaced::All) if self.has_files() => invalid(
                 "the schema cannot be replaced after other changes of rows in the transaction",
                 "overwrite first, or in a transaction of its own",
@@ -135,6 +101,7 @@ impl TableTransaction {
         self.has_read_rows = true;
         self.overwritten = Some(match replaced {
             Replaced::Where(predicate) => Some(predicate.text().to_owned()),
+            Replaced::Matching(matched) => Some(matched.on.text().to_owned()),
             Replaced::All | Replaced::Partitions => None,
         });
         let has_partitions = !self.snapshot.metadata().partition_columns.is_empty();
@@ -144,6 +111,13 @@ impl TableTransaction {
                 let rows = self.append_rows(rows, schema_mode, None, false).await?;
                 let added = self.proposal.adds.get(before..).unwrap_or_default().to_vec();
                 self.remove_partitions_of(&added).await?;
+                Ok(rows)
+            }
+            Replaced::Matching(matched) => {
+                let before = self.proposal.adds.len();
+                let rows = self.append_rows(rows, schema_mode, None, false).await?;
+                let added = self.proposal.adds.get(before..).unwrap_or_default().to_vec();
+                self.delete_matching(matched, &added, allowed_roots).await?;
                 Ok(rows)
             }
             Replaced::All | Replaced::Partitions => {

@@ -2,9 +2,13 @@
 //!
 //! Protocol: *Add File and Remove File* (`dataChange`).
 
+use deltaic_log::checkpoint::whole_adds;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result};
+
+use super::TableTransaction;
+use super::feed::Unrecorded;
 
 /// The files that a transaction stages with `dataChange=false`.
 #[derive(Default)]
@@ -75,5 +79,46 @@ impl SameRows {
         )
         .with("field", "dataChange")
         .hint("set data_change=True for files that add or remove rows"))
+    }
+}
+
+impl TableTransaction {
+    /// Stages all changes with `dataChange=false`: the new files contain the rows of the removed ones.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if only some rows of a file are replaced; those of reading the statistics.
+    pub(super) async fn declare_same_rows(&mut self) -> Result<()> {
+        let rewritten = self
+            .deletion
+            .as_ref()
+            .map_or(0, |deletion| deletion.rewritten_files);
+        if self.vectors_added > 0 || rewritten > 0 {
+            let what =
+                "dataChange=false replaces whole files, and only some rows of a file match the predicate";
+            let error = Error::new(ErrorKind::InvalidArgument, what);
+            return Err(error.hint("select whole partitions, or all rows"));
+        }
+        let removed: Vec<String> = self
+            .proposal
+            .removes
+            .iter()
+            .map(|file| file.path.clone())
+            .collect();
+        if !removed.is_empty() {
+            for add in whole_adds(&self.snapshot, Some(&removed)).await? {
+                self.same_rows.record_removed(&add);
+            }
+        }
+        for add in &mut self.proposal.adds {
+            add.data_change = false;
+            self.same_rows.record_added(add);
+        }
+        for remove in &mut self.proposal.removes {
+            remove.data_change = false;
+        }
+        // The feed has changes of data only.
+        self.unrecorded = Unrecorded::default();
+        Ok(())
     }
 }

@@ -13,7 +13,6 @@ use deltaic_log::transaction::{
 };
 use deltaic_protocol::change::with_high_water_marks;
 use deltaic_protocol::constraints::{check_constraints, invariants};
-use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::features::{ensure_removable, supports_for_writers};
 use deltaic_protocol::schema::{ColumnName, StructType};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
@@ -25,7 +24,7 @@ use super::TableTransaction;
 use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::given_files::{GivenFile, ensure_exist, records_of};
-use super::overwrite::Replaced;
+use super::replaced::Replaced;
 use crate::write::{TaskSettings, WriteTask, Written, names_identity};
 
 /// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
@@ -72,7 +71,7 @@ enum TargetWire {
         version: i64,
         schema_mode: String,
         partition_by: Option<Vec<String>>,
-        replaced: Option<(Option<String>, String)>,
+        replaced: Option<String>,
     },
 }
 
@@ -129,11 +128,12 @@ impl WriteJob {
             }
         }
         transaction.evolve_to(columns, &schema_mode)?;
-        if let Some(Replaced::Where(predicate)) = &replaced {
-            predicate
-                .bind(snapshot.schema())
-                .map_err(|error| snapshot.located(error))?;
-        }
+        let bound = match &replaced {
+            Some(Replaced::Where(predicate)) => predicate.bind(snapshot.schema()).map(drop),
+            Some(Replaced::Matching(matched)) => matched.ensure_binds(snapshot.schema(), columns),
+            _ => Ok(()),
+        };
+        bound.map_err(|error| snapshot.located(error))?;
         Ok(Self {
             location: Arc::clone(snapshot.location()),
             allowed_roots: allowed_roots.to_vec(),
@@ -232,14 +232,22 @@ impl WriteJob {
     /// [`IfExists::Ignore`] is set. After a failure the files are deleted, unless a version may reference them. After a
     /// conflict the same files are added to the newest version, if the table has the same configuration there.
     ///
+    /// Without `data_change` the files must contain the rows that an overwrite removes, in whole files.
+    ///
     /// Must be called inside a multi-threaded runtime.
     ///
     /// # Errors
     ///
-    /// `ValueError` with the `path` of a file that does not exist here; those of
+    /// `ValueError` with the `path` of a file that does not exist here; `ConstraintViolation` if files without a change
+    /// of data have another number of rows than the removed ones; those of
     /// [`overwrite_stream`](super::overwrite_stream) and
     /// [`create_with_rows`](crate::create::create_with_rows).
-    pub async fn commit(&self, files: Vec<GivenFile>, options: &CommitOptions) -> Result<Option<Committed>> {
+    pub async fn commit(
+        &self,
+        files: Vec<GivenFile>,
+        data_change: bool,
+        options: &CommitOptions,
+    ) -> Result<Option<Committed>> {
         let staged = StagedFiles::new(&self.location);
         for file in &files {
             staged.add_path(self.location.resolve(&file.path)?);
@@ -283,6 +291,7 @@ impl WriteJob {
                     staged,
                     schema_mode,
                     replaced: replaced.as_ref(),
+                    data_change,
                     options,
                 };
                 let committed = run(snapshot.as_ref().clone(), RunPolicy::of_rows(options), &mut rows);
@@ -363,11 +372,7 @@ impl WriteJob {
                     SchemaMode::Replace(columns) => columns.clone(),
                     _ => None,
                 },
-                replaced: replaced.as_ref().map(|replaced| match replaced {
-                    Replaced::All => (None, "static".to_owned()),
-                    Replaced::Where(predicate) => (Some(predicate.text().to_owned()), "static".to_owned()),
-                    Replaced::Partitions => (None, "dynamic".to_owned()),
-                }),
+                replaced: replaced.as_ref().map(Replaced::to_json),
             },
         };
         let mut bytes = serde_json::to_vec(&target).map_err(|error| {
@@ -414,14 +419,10 @@ impl WriteJob {
             } => {
                 let version = Version::try_new(version)?;
                 let load = Snapshot::load(Arc::clone(&location), Some(version), LoadOptions::default());
-                let replaced = replaced.map(|(predicate, partitions)| {
-                    let predicate = predicate.as_deref().map(parse_predicate).transpose()?;
-                    Replaced::try_new(predicate, &partitions)
-                });
                 Target::Existing {
                     snapshot: Box::new(load.await?),
                     schema_mode: SchemaMode::parse(&schema_mode, partition_by)?,
-                    replaced: replaced.transpose()?,
+                    replaced: replaced.as_deref().map(Replaced::from_json).transpose()?,
                 }
             }
         };
@@ -445,6 +446,8 @@ struct JobRows<'j> {
     staged: StagedFiles,
     schema_mode: &'j SchemaMode,
     replaced: Option<&'j Replaced>,
+    /// Whether the rows change.
+    data_change: bool,
     options: &'j CommitOptions,
 }
 
@@ -481,8 +484,12 @@ impl TableOperation for JobRows<'_> {
                     .await
             }
         };
+        let staged = match (staged, self.data_change) {
+            (Ok(_), false) => transaction.declare_same_rows().await,
+            (staged, _) => staged.map(drop),
+        };
         let planned = match staged {
-            Ok(_) => transaction.plan_commit(snapshot).await,
+            Ok(()) => transaction.plan_commit(snapshot).await,
             Err(error) => Err(error),
         };
         if planned.is_err() {
