@@ -10,12 +10,15 @@ from . import own_process
 
 pytest.importorskip("pyspark", reason="missing: PySpark")
 
+# The version of the empty table, no rows, and no files.
+NOTHING = [0, 0, 0]
+
 
 def test_nothing_of_a_stopped_write_remains(tmp_path: Path) -> None:
-    """A process of its own, because Ctrl-C is a signal to a process. Version 0 is the empty table."""
-    assert own_process.run("stopped_writer", str(tmp_path)) == {
-        "group": ["Py4JJavaError", 0, 0, 0],
-        "group, format": ["Py4JJavaError", 0, 0, 0],
-        "interrupt": ["KeyboardInterrupt", 0, 0, 0],
-        "in the end": [0, 0, 0],
-    }
+    """A process of its own, because Ctrl-C is a signal to a process."""
+    told = own_process.run("stopped_writer", str(tmp_path))
+    raised = {name: each.pop(0) for name, each in told.items() if name != "in the end"}
+    # PySpark 4.0 replaces the exception of Ctrl-C by one of its own.
+    assert raised.pop("interrupt") in ("KeyboardInterrupt", "Py4JError")
+    assert raised == {"group": "Py4JJavaError", "group, format": "Py4JJavaError"}
+    assert told == dict.fromkeys(("group", "group, format", "interrupt", "in the end"), NOTHING)
