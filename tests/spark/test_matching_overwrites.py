@@ -76,6 +76,26 @@ def test_rows_that_match_are_replaced(
     assert table.check(deep=True).is_healthy
 
 
+def test_keys_that_repeat(sql: SparkSession, tmp_path: Path) -> None:
+    """Pairs of rows are not listed: 400 million would take minutes."""
+    path = tmp_path / "t"
+    rows = sql.range(20_000).selectExpr("id AS n", "id % 2 AS p")
+    ds.write(rows).save(path)
+    for options in ({"replaceUsing": "p"}, {"replaceOn": "true"}, {"replaceOn": "target.n >= 0"}):
+        ds.write(rows).mode("overwrite").options(**options).save(path)
+        assert numbers_of(path) == list(range(20_000))
+
+
+def test_a_column_that_the_new_rows_lack_is_that_of_the_table(sql: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    ds.write(sql.sql(TABLE)).save(path)
+    new = sql.sql("SELECT CAST(1 AS TINYINT) AS id, 'y' AS k")
+    on = "target.id = source.id AND n < 20"
+    ds.write(new).mode("overwrite").option("replaceOn", on).save(path)
+    rows = deltaic.Table(path).to_arrow().sort_by("k").to_pylist()
+    assert [row["n"] for row in rows if row["k"]] == [20, 40, None]
+
+
 def test_nothing_is_replaced_by_no_rows(sql: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     ds.write(sql.sql(TABLE)).save(path)
@@ -104,6 +124,8 @@ def test_a_new_column_of_the_rows_that_replace(sql: SparkSession, tmp_path: Path
         ({"replaceOn": "s.n > 1 AND current_date() > DATE '2020-01-01'"}, InvalidPredicate, "time"),
         ({"replaceUsing": "id", "overwriteSchema": "true"}, ValueError, "excludes replaceUsing"),
         ({"replaceUsing": "id", "dataChange": "false"}, ValueError, "dataChange excludes replaceUsing"),
+        ({"mergeSchema": "true", "dataChange": "false"}, ValueError, "dataChange excludes mergeSchema"),
+        ({"replaceUsing": "id, "}, ValueError, "must be names of columns"),
     ],
 )
 def test_conditions_that_do_not_fit(
@@ -136,5 +158,6 @@ def test_conditions_in_a_session_without_ansi_mode(
 
 
 def test_a_table_that_does_not_exist(sql: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(TableNotFound, match="without replaceUsing"):
-        ds.write(sql.sql(NEW)).mode("overwrite").option("replaceUsing", "id").save(tmp_path / "t")
+    for option, value in (("replaceUsing", "id"), ("dataChange", "false")):
+        with pytest.raises(TableNotFound, match=f"without {option}"):
+            ds.write(sql.sql(NEW)).mode("overwrite").option(option, value).save(tmp_path / "t")

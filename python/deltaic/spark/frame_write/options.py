@@ -105,16 +105,33 @@ class WriteOptions:
                     f"overwriteSchema replaces all rows, so it excludes {selecting[0]}: "
                     "mergeSchema adds columns"
                 )
-            if self.replaced.needs_table and not self.changes_data:
-                raise ValueError(
-                    f"dataChange excludes {selecting[0]}: the rows that match are not those of whole files"
-                )
+            if not self.changes_data:
+                self._ensure_same_rows()
             return
         others = {"overwriteSchema": self.replaces_schema, "dataChange": not self.changes_data}
         of_overwrite = selecting + [name for name, is_set in others.items() if is_set]
         if of_overwrite:
             name = of_overwrite[0].split()[0]
             raise ValueError(f"option {name!r} applies to mode 'overwrite', not to {mode!r}")
+
+    def _ensure_same_rows(self) -> None:
+        """Verifies that no other option changes the rows or the table."""
+        if self.replaced.matches_rows:
+            [option] = self.replaced.options()
+            raise ValueError(
+                f"dataChange excludes {option}: the rows that match are not those of whole files"
+            )
+        for option, is_set in (
+            ("mergeSchema", self.merges_schema),
+            ("overwriteSchema", self.replaces_schema),
+        ):
+            if is_set:
+                raise ValueError(f"dataChange excludes {option}: a change of the schema changes the rows")
+
+    @property
+    def needs_table(self) -> bool:
+        """Whether there must be a table, whose rows are replaced."""
+        return self.replaced.matches_rows or not self.changes_data
 
     def commit_options(self) -> dict[str, object]:
         """Returns the options of the commit, as the core takes them."""

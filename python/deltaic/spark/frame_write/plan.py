@@ -20,6 +20,7 @@ __all__ = ["WriteRequest", "has_identity", "plan_write", "with_options"]
 _HINTS = {
     'schema_mode="merge"': 'option("mergeSchema", "true")',
     'schema_mode="replace"': 'option("overwriteSchema", "true")',
+    "data_change=True": 'option("dataChange", "true")',
     'mode="overwrite"': 'mode("overwrite")',
 }
 
@@ -47,7 +48,7 @@ def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
 
     Raises:
         TableExists: The table exists, and the mode is ``error``.
-        TableNotFound: There is no table whose rows match new ones.
+        TableNotFound: There is no table whose rows could be replaced.
         ValueError: Options contradict each other or the table.
         InvalidPredicate: The condition of the rows to replace names the current time, or is invalid.
         SchemaMismatch: The table has other columns.
@@ -68,11 +69,12 @@ def plan_write(request: WriteRequest) -> _rust.WriteJob | None:
     )
     try:
         if not location.exists():
-            if options.replaced.needs_table:
+            if options.needs_table:
+                option = "dataChange" if not options.changes_data else options.replaced.options()[0]
                 raise TableNotFound(
-                    f"there is no table at {location.uri}, whose rows could match the new ones",
+                    f"there is no table at {location.uri}, whose rows could be replaced",
                     context={"path": location.uri},
-                    hint=f"create it by a write without {options.replaced.options()[0]}",
+                    hint=f"create it by a write without {option}",
                 )
             return _planned_creation(location, request, settings)
         if request.mode == "ignore":

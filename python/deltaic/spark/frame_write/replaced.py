@@ -14,7 +14,7 @@ __all__ = ["Replaced"]
 
 _SOURCE, _TARGET = "source", "target"
 # A name as it is, or between backticks, which are doubled in it.
-_NAME = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`,]+?))\s*(?:,|$)")
+_NAME = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`,\s](?:[^`,]*[^`,\s])?))\s*(?:,|$)")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Replaced:
         return None if self.on is None else ("replaceOn", self.on)
 
     @property
-    def needs_table(self) -> bool:
-        """Whether the rows are those that match new rows, so that a table must exist."""
+    def matches_rows(self) -> bool:
+        """Whether the rows are those that match new rows."""
         return bool(self.using) or self.on is not None
 
     def to_json(self, source_alias: str | None) -> str:

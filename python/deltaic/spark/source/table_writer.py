@@ -102,13 +102,16 @@ class TableWriter(DataSourceArrowWriter):
         with readable_errors():
             job = _rust.WriteJob.from_bytes(self._job)
             options = self._options
-            job.commit(_joined(messages), options.commit_options(), data_change=options.changes_data)
+            try:
+                job.commit(_joined(messages), options.commit_options(), data_change=options.changes_data)
+            except DeltaicError as error:
+                raise with_options(error) from None
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Deletes the files of the tasks that succeeded, if others failed.
 
-        Spark calls this after a failed commit too, for which all tasks have succeeded: the commit has deleted
-        the files then, unless a version may reference them.
+        Spark calls this after a failed commit too, for which all tasks have succeeded. A version may
+        reference the files then; the commit has deleted those that none can.
         """
         if self._job is not None and any(message is None for message in messages):
             _rust.WriteJob.from_bytes(self._job).discard(_joined(messages))

@@ -27,6 +27,8 @@ _NOT_OF_STREAMS = (
     "partitionoverwritemode",
     "replaceusing",
     "replaceon",
+    "targetalias",
+    "datachange",
 )
 # Options of a query, which its sink gets too.
 _OF_QUERY = ("checkpointlocation", "queryname")

@@ -28,16 +28,28 @@ pub struct MatchedBy {
     pub target_alias: String,
     /// The name of the new rows in the condition.
     pub source_alias: String,
+    /// The columns of the new rows, which the condition may name.
+    pub columns: Vec<String>,
 }
 
 impl MatchedBy {
-    /// Verifies the condition for the columns of a table and of new rows.
+    /// Whether the new rows have a column, ignoring case.
+    pub(super) fn has(&self, column: &str) -> bool {
+        let column = column.to_lowercase();
+        self.columns.iter().any(|name| name.to_lowercase() == column)
+    }
+
+    /// Verifies the condition for the columns of a table, before and with new rows.
     ///
     /// # Errors
     ///
     /// `InvalidPredicate`, `UnsupportedExpression`; `ValueError` if both have one alias.
-    pub(super) fn ensure_binds(&self, table: &StructType, rows: &StructType) -> Result<()> {
-        let sides = Sides::try_new((&self.target_alias, table), (&self.source_alias, rows))?;
+    pub(super) fn ensure_binds(&self, before: &StructType, with_rows: &StructType) -> Result<()> {
+        let of_rows = with_rows.fields.iter().filter(|field| self.has(&field.name));
+        let rows = StructType {
+            fields: of_rows.cloned().collect(),
+        };
+        let sides = Sides::try_new((&self.target_alias, before), (&self.source_alias, &rows))?;
         sides.join(&self.on).map(drop)
     }
 }
@@ -53,6 +65,8 @@ enum Wire {
         on: String,
         target_alias: String,
         source_alias: String,
+        #[serde(default)]
+        columns: Vec<String>,
     },
 }
 
@@ -105,10 +119,12 @@ impl Replaced {
                 on,
                 target_alias,
                 source_alias,
+                columns,
             } => Self::Matching(MatchedBy {
                 on: parse_predicate(&on)?,
                 target_alias,
                 source_alias,
+                columns,
             }),
         })
     }
@@ -124,6 +140,7 @@ impl Replaced {
                 on: matched.on.text().to_owned(),
                 target_alias: matched.target_alias.clone(),
                 source_alias: matched.source_alias.clone(),
+                columns: matched.columns.clone(),
             },
         };
         serde_json::json!(wire).to_string()

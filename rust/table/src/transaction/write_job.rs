@@ -111,7 +111,7 @@ impl WriteJob {
         snapshot: &Snapshot,
         allowed_roots: &[String],
         columns: &StructType,
-        (schema_mode, replaced): (SchemaMode, Option<Replaced>),
+        (schema_mode, mut replaced): (SchemaMode, Option<Replaced>),
         settings: TaskSettings,
     ) -> Result<Self> {
         let mut transaction =
@@ -128,9 +128,12 @@ impl WriteJob {
             }
         }
         transaction.evolve_to(columns, &schema_mode)?;
-        let bound = match &replaced {
+        let bound = match &mut replaced {
             Some(Replaced::Where(predicate)) => predicate.bind(snapshot.schema()).map(drop),
-            Some(Replaced::Matching(matched)) => matched.ensure_binds(snapshot.schema(), columns),
+            Some(Replaced::Matching(matched)) => {
+                matched.columns = columns.names().map(str::to_owned).collect();
+                matched.ensure_binds(snapshot.schema(), &*transaction.configuration().schema()?)
+            }
             _ => Ok(()),
         };
         bound.map_err(|error| snapshot.located(error))?;

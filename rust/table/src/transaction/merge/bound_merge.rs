@@ -94,6 +94,12 @@ impl BoundMerge {
         }
     }
 
+    /// Whether rows of the table are deleted by any match, and nothing else happens.
+    pub(super) fn only_deletes(&self) -> bool {
+        let does_nothing_else = self.not_matched.is_empty() && self.not_matched_by_source.is_empty();
+        does_nothing_else && !self.matched.is_empty() && self.allows_several_matches()
+    }
+
     /// The columns of the table that decide what happens to its rows.
     pub(super) fn deciding_columns(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();

@@ -153,6 +153,10 @@ impl<'a> Matching<'a> {
             }
         };
         match &self.index {
+            // Whichever row of the source matches, the row of the table is deleted.
+            Some(_) if self.merge.only_deletes() && self.merge.on.rest.is_none() => {
+                probed.iter().try_for_each(|pair| add(*pair))?;
+            }
             Some(index) => {
                 for (row, first) in probed {
                     index.of_key(*first).try_for_each(|source| add((*row, source)))?;
