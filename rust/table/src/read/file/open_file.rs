@@ -16,7 +16,8 @@ pub(crate) struct OpenFile {
     pub(crate) plan: Arc<FilePlan>,
     pub(crate) footer: Footer,
     pub(crate) arrow: ArrowReaderMetadata,
-    pub(crate) groups: Vec<Group>,
+    /// The row groups of each read unit.
+    pub(crate) units: Vec<Vec<Group>>,
     pub(crate) limit: Option<usize>,
     pub(crate) buffers: ReadBuffers,
     pub(crate) packing: Packing,

@@ -39,7 +39,7 @@ impl OpenFile {
             all.add(amount_of(file, &leaves, index, None));
         }
         let mut kept = Amount::default();
-        for group in &self.groups {
+        for group in self.units.iter().flatten() {
             kept.add(amount_of(file, &leaves, group.index, group.selection().as_ref()));
         }
         [all, kept]

@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, Result};
 use deltaic_storage::location::without_secrets;
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::across_files::AcrossFiles;
 use super::read_unit::ReadUnit;
@@ -25,8 +25,10 @@ use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of
 use crate::scan::Rows;
 use crate::scan::{ScanTask, Selection};
 
-/// Row groups of a local file are combined into one read unit up to this number of rows.
-const PIECE_ROWS: u64 = 64 * 1024;
+/// Row groups of a local file are combined into one read unit up to this number of rows,
+const UNIT_ROWS: u64 = 64 * 1024;
+/// unless they have this number: then batches are large enough, and each has one dictionary for a column.
+const ALONE_ROWS: u64 = 8 * 1024;
 
 /// How a file is split for concurrent reading.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +124,8 @@ async fn try_open(
             cuts => groups.extend(group.split(rows_of_group(&footer.metadata, index), &cuts)?),
         }
     }
-    let mut options = options().with_schema(decoded_as(&footer, &plan, &groups));
+    let units = units_of(groups, context.location.file_system().is_some());
+    let mut options = options().with_schema(decoded_as(&footer, &plan, &units));
     if plan.needs_positions() {
         let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
         options = options
@@ -137,7 +140,7 @@ async fn try_open(
         plan: Arc::new(plan),
         footer,
         arrow,
-        groups,
+        units,
         limit: cut.limit,
         buffers: shared.buffers.clone(),
         packing,
@@ -145,28 +148,40 @@ async fn try_open(
     }))
 }
 
-/// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding these
-/// here is faster than in the Parquet reader.
-fn decoded_as(footer: &Footer, plan: &FilePlan, groups: &[Group]) -> SchemaRef {
-    // Cached columns are concatenated across row groups, which have different dictionaries.
-    if plan.is_late {
+/// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding small
+/// dictionaries here is faster than in the Parquet reader.
+fn decoded_as(footer: &Footer, plan: &FilePlan, units: &[Vec<Group>]) -> SchemaRef {
+    // Row groups have different dictionaries: the reader would expand the strings of a batch of several, and make a new
+    // dictionary of all.
+    if plan.is_late || units.iter().any(|unit| unit.len() > 1) {
         return Arc::clone(&footer.schema);
     }
     let columns = footer.metadata.file_metadata().schema_descr();
     let mut fields: Vec<FieldRef> = footer.schema.fields().iter().cloned().collect();
     for leaf in &plan.leaves {
-        let chunks = groups
-            .iter()
-            .map(|group| footer.metadata.row_group(group.index).column(*leaf));
+        let mut chunks = units.iter().flatten().map(|group| {
+            let rows = group.rows.min(u64::try_from(plan.batch_rows).unwrap_or(u64::MAX));
+            (footer.metadata.row_group(group.index).column(*leaf), rows)
+        });
         let Some(field) = fields.get_mut(columns.get_column_root_idx(*leaf)) else {
             continue;
         };
-        if *field.data_type() == ArrowType::Utf8 && chunks.into_iter().all(is_all_dictionary) {
+        if *field.data_type() == ArrowType::Utf8
+            && chunks.all(|(chunk, rows)| is_all_dictionary(chunk) && has_few_values(chunk, rows))
+        {
             let texts = ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::Utf8));
             *field = Arc::new(field.as_ref().clone().with_data_type(texts));
         }
     }
     Arc::new(Schema::new(fields))
+}
+
+/// Whether the dictionary of a chunk is certainly small beside the rows of a batch: a value has at least some bytes.
+fn has_few_values(chunk: &ColumnChunkMetaData, rows: u64) -> bool {
+    let first = chunk.dictionary_page_offset();
+    let bytes = first.and_then(|first| chunk.data_page_offset().checked_sub(first));
+    let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    bytes.is_some_and(|bytes| bytes.saturating_mul(2) <= rows)
 }
 
 /// Returns the row groups that may contain a matching row, with the position of each group's first row in the file.
@@ -186,30 +201,35 @@ fn row_groups(question: Option<&PruningPredicate<'_>>, footer: &Footer) -> Resul
     Ok(groups)
 }
 
-impl OpenFile {
-    /// Returns the read units in order. For a local file, a unit has as many row groups as [`PIECE_ROWS`] allows;
-    /// otherwise, when each row group must be fetched, it has one.
-    pub(crate) fn read_units(self) -> Vec<ReadUnit> {
-        let mut read_units: Vec<Vec<Group>> = Vec::new();
-        let is_local = self.plan.task.context.location.file_system().is_some();
-        let most = if is_local { PIECE_ROWS } else { 0 };
-        let mut rows = most;
-        for group in self.groups.iter().cloned() {
-            let more = group.rows;
-            match read_units.last_mut() {
-                Some(read_unit) if rows.saturating_add(more) <= most => {
-                    read_unit.push(group);
-                    rows = rows.saturating_add(more);
-                }
-                _ => {
-                    read_units.push(vec![group]);
-                    rows = more;
-                }
+/// Returns the row groups of each read unit, in order. Small row groups of a local file are combined; a row group that
+/// must be fetched is not.
+fn units_of(groups: Vec<Group>, is_local: bool) -> Vec<Vec<Group>> {
+    let mut units: Vec<Vec<Group>> = Vec::new();
+    let mut rows = 0u64;
+    for group in groups {
+        let is_small = is_local && group.rows < ALONE_ROWS;
+        match units.last_mut() {
+            Some(unit) if is_small && rows.saturating_add(group.rows) <= UNIT_ROWS => {
+                rows = rows.saturating_add(group.rows);
+                unit.push(group);
+            }
+            _ => {
+                // Nothing is combined with a row group that is read alone.
+                rows = if is_small { group.rows } else { UNIT_ROWS };
+                units.push(vec![group]);
             }
         }
+    }
+    units
+}
+
+impl OpenFile {
+    /// Returns the read units in order.
+    pub(crate) fn read_units(mut self) -> Vec<ReadUnit> {
+        let units = std::mem::take(&mut self.units);
         let file = Arc::new(self);
-        read_units
-            .into_iter()
+        let units = units.into_iter();
+        units
             .map(|groups| ReadUnit {
                 file: Arc::clone(&file),
                 groups,
