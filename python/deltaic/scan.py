@@ -65,7 +65,11 @@ class Scan:
 
     def to_polars(self) -> polars.DataFrame:
         """Returns all rows as a `polars.DataFrame`."""
-        return require("polars", "Scan.to_polars()").DataFrame(self.to_arrow())
+        # Columns of strings in polars are views.
+        views = self._rust.with_strings("view") if isinstance(self._rust, _rust.Scan) else self._rust
+        # Not from the stream itself, which carries the text of an error but not its class.
+        rows = _reader(views, "Scan.to_polars()").read_all()
+        return require("polars", "Scan.to_polars()").DataFrame(rows)
 
     def count(self) -> int:
         """Returns the number of rows of the result; from the log alone if that is exact."""
@@ -154,7 +158,7 @@ def _reader(
     pyarrow = require("pyarrow", purpose)
     streams = map(pyarrow.RecordBatchReader.from_stream, rust.batches())
     batches = _Batches(batch for stream in streams for batch in stream)
-    return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust.schema), batches)
+    return pyarrow.RecordBatchReader.from_batches(pyarrow.schema(rust), batches)
 
 
 class _Batches:

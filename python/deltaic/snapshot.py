@@ -280,6 +280,7 @@ class Snapshot(AllRows):
         limit: int | None = None,
         batch_size: int | None = None,
         variant: Literal["arrow", "json"] = "arrow",
+        strings: Literal["utf8", "view"] = "utf8",
     ) -> Scan:
         """Describes a read of this version. Reads are lazy; each `to_…` call of the scan reads again.
 
@@ -299,10 +300,13 @@ class Snapshot(AllRows):
                 extension type ``arrow.parquet.variant``, a struct of the bytes ``metadata`` and ``value``;
                 shredded values are reassembled. ``"json"``: JSON text, formatted as by Spark's ``to_json``. A
                 predicate on a variant can only test IS NULL.
+            strings: The format of columns of strings and binary values, nested ones excepted. ``"utf8"``:
+                Arrow's types ``utf8`` and ``binary``. ``"view"``: ``utf8_view`` and ``binary_view``, which
+                refer to the decoded pages of the file, so that nothing is copied.
 
         Raises:
-            ValueError: An unknown column in `columns`, or an unknown format in `variant`; the message gives
-                the closest name. Or a bound below its minimum.
+            ValueError: An unknown column in `columns`, or an unknown format in `variant` or `strings`; the
+                message gives the closest name. Or a bound below its minimum.
             InvalidPredicate: The predicate does not parse or names an unknown column.
             UnsupportedExpression: It uses an expression that cannot be evaluated here.
             UnsupportedFeature: `row_ids` is set, and row tracking is not enabled.
@@ -322,17 +326,16 @@ class Snapshot(AllRows):
         ['{"user":7,"tags":["a","b"]}', None]
         """
         wanted = None if columns is None else names("columns", columns)
-        return Scan(
-            self._rust.scan(
-                columns=wanted,
-                predicate=to_sql(predicate, self.schema),
-                limit=None if limit is None else bounded_int("limit", limit, minimum=0),
-                batch_size=None if batch_size is None else bounded_int("batch_size", batch_size, minimum=1),
-                row_ids=bool(row_ids),
-                positions=bool(positions),
-                variant=variant,
-            )
+        scan = self._rust.scan(
+            columns=wanted,
+            predicate=to_sql(predicate, self.schema),
+            limit=None if limit is None else bounded_int("limit", limit, minimum=0),
+            batch_size=None if batch_size is None else bounded_int("batch_size", batch_size, minimum=1),
+            row_ids=bool(row_ids),
+            positions=bool(positions),
+            variant=variant,
         )
+        return Scan(scan if strings == "utf8" else scan.with_strings(strings))
 
     def write_task(self) -> WriteTask:
         """Returns a task that writes data files of the table in another process, without its log.

@@ -19,6 +19,9 @@ class Changes:
             CorruptData, PathEscape, StorageError: At any batch.
         """
 
+    def __arrow_c_schema__(self) -> object:
+        """Returns a PyCapsule of the schema of the rows."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""
 

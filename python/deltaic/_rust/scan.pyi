@@ -11,12 +11,22 @@ class Scan:
     def schema(self) -> Schema:
         """The columns of the result."""
 
+    def with_strings(self, strings: str) -> Scan:
+        """Returns the same scan with strings as ``utf8`` or ``view``.
+
+        Raises:
+            ValueError: Another name.
+        """
+
     def batches(self) -> BatchReader:
         """Returns the rows in batches, from the start.
 
         Raises:
             CorruptData, PathEscape, StorageError: Immediately or at any batch.
         """
+
+    def __arrow_c_schema__(self) -> object:
+        """Returns a PyCapsule of the schema of the rows."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""
@@ -48,12 +58,22 @@ class ScanTask:
     def schema(self) -> Schema:
         """The columns of the result."""
 
+    def with_strings(self, strings: str) -> Scan:
+        """Returns the same scan with strings as ``utf8`` or ``view``.
+
+        Raises:
+            ValueError: Another name.
+        """
+
     def batches(self) -> BatchReader:
         """Returns the rows in batches, from the start.
 
         Raises:
             CorruptData, PathEscape, StorageError: Immediately or at any batch.
         """
+
+    def __arrow_c_schema__(self) -> object:
+        """Returns a PyCapsule of the schema of the rows."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a PyCapsule of an ArrowArrayStream; each call reads again."""

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::batches::{BatchReader, Blocking};
-use crate::capsule::export_stream;
+use crate::capsule::{export_schema, export_stream};
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::wait;
@@ -85,6 +85,10 @@ impl Changes {
 
     fn batches(&self) -> BatchReader {
         BatchReader::new(stream_changes(&self.0))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
+        guarded(|| export_schema(py, &self.0.schema().to_arrow()?))
     }
 
     #[pyo3(signature = (requested_schema=None))]

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
 use crate::batches::{BatchReader, Blocking};
-use crate::capsule::export_stream;
+use crate::capsule::{export_schema, export_stream};
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::wait;
@@ -31,8 +31,16 @@ impl Scan {
         Schema::new(Arc::new(self.0.schema().clone()), None)
     }
 
+    fn with_strings(&self, strings: &str) -> CallResult<Self> {
+        guarded(|| Ok(Self(self.0.with_strings(scan::StringsAs::parse(strings)?))))
+    }
+
     fn batches(&self, py: Python<'_>) -> CallResult<BatchReader> {
         Ok(BatchReader::new(self.stream(py)?))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
+        guarded(|| export_schema(py, &self.0.arrow_schema()?))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -43,7 +51,7 @@ impl Scan {
     ) -> CallResult<Bound<'py, PyCapsule>> {
         let stream = self.stream(py)?;
         guarded(|| {
-            let reader = Blocking::new(py, Arc::new(self.0.schema().to_arrow()?), stream)?;
+            let reader = Blocking::new(py, Arc::new(self.0.arrow_schema()?), stream)?;
             export_stream(py, Box::new(reader), requested_schema)
         })
     }
@@ -94,6 +102,10 @@ impl ScanTask {
         BatchReader::new(stream_task(self.0.clone()))
     }
 
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
+        guarded(|| export_schema(py, &self.0.arrow_schema()?))
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -101,7 +113,7 @@ impl ScanTask {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| {
-            let schema = Arc::new(self.0.schema().to_arrow()?);
+            let schema = Arc::new(self.0.arrow_schema()?);
             let reader = Blocking::new(py, schema, stream_task(self.0.clone()))?;
             export_stream(py, Box::new(reader), requested_schema)
         })

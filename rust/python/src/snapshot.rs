@@ -9,7 +9,7 @@ use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::native_scan::implied_by_tree;
-use deltaic_table::scan::{Scan as TableScan, ScanOptions, VariantAs};
+use deltaic_table::scan::{Scan as TableScan, ScanOptions, StringsAs, VariantAs};
 use deltaic_table::transaction::{
     Replaced, SchemaMode, SourceRows, preview_delete, preview_merge, preview_optimize, preview_rows,
     preview_update,
@@ -311,6 +311,7 @@ impl Snapshot {
             row_ids,
             positions,
             variant: VariantAs::parse(variant)?,
+            strings: StringsAs::default(),
             allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))

@@ -13,7 +13,7 @@ use deltaic_storage::TableLocation;
 use super::file_columns::{FileColumns, Last};
 use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::scan::Rows;
-use crate::scan::{ScanContext, ScanTask, Selection, VariantAs, row_id_field};
+use crate::scan::{ScanContext, ScanTask, Selection, StringsAs, VariantAs, row_id_field};
 
 /// The changes of one version.
 #[derive(Clone, Debug)]
@@ -177,6 +177,7 @@ pub(super) fn base_context(
         skips: None,
         batch_size: None,
         variant: VariantAs::Arrow,
+        strings: StringsAs::default(),
         allowed_roots,
     }
 }

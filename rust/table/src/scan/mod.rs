@@ -7,6 +7,7 @@ mod residual;
 mod row_ids;
 mod rows;
 mod selection;
+mod strings_as;
 mod task;
 mod variant_as;
 
@@ -18,5 +19,6 @@ pub(crate) use row_ids::row_id_field;
 pub use row_ids::{ROW_COMMIT_VERSION, ROW_ID, row_columns};
 pub(crate) use rows::Rows;
 pub use selection::Selection;
+pub use strings_as::StringsAs;
 pub use task::{ScanContext, ScanTask};
 pub use variant_as::VariantAs;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Files, FilesBatch, PruneReport, Pruning, WithStatistics};
 use deltaic_protocol::actions::Add;
@@ -18,7 +18,7 @@ use super::columns::choose;
 use super::positions;
 use super::row_ids;
 use super::rows::Rows;
-use super::{ScanContext, ScanTask, Selection, VariantAs};
+use super::{ScanContext, ScanTask, Selection, StringsAs, VariantAs};
 
 /// The options of a scan.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,8 @@ pub struct ScanOptions {
     pub positions: bool,
     /// The output form of variants.
     pub variant: VariantAs,
+    /// The output form of strings.
+    pub strings: StringsAs,
     /// Folders outside the table in which its files may be.
     pub allowed_roots: Vec<String>,
 }
@@ -113,6 +115,7 @@ impl Scan {
             skips: options.skips,
             batch_size: options.batch_size,
             variant: options.variant,
+            strings: options.strings,
             allowed_roots: options.allowed_roots,
         };
         Ok(Self {
@@ -126,6 +129,28 @@ impl Scan {
     #[must_use]
     pub fn schema(&self) -> &StructType {
         &self.context.output
+    }
+
+    /// The Arrow schema of the output.
+    ///
+    /// # Errors
+    ///
+    /// None that [`Scan::try_new`] did not return.
+    pub fn arrow_schema(&self) -> Result<Schema> {
+        self.context.arrow_schema()
+    }
+
+    /// The same scan with another form of strings.
+    #[must_use]
+    pub fn with_strings(&self, strings: StringsAs) -> Self {
+        let context = ScanContext {
+            strings,
+            ..self.context.as_ref().clone()
+        };
+        Self {
+            context: Arc::new(context),
+            ..self.clone()
+        }
     }
 
     /// The maximum number of rows.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrow_schema::Schema;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::expr::{BoundPredicate, Predicate, parse_predicate};
 use deltaic_protocol::row_tracking::MaterializedColumns;
@@ -13,7 +14,7 @@ use deltaic_storage::location::StorageOptions;
 use serde::{Deserialize, Serialize};
 
 use super::rows::Rows;
-use super::{Selection, VariantAs};
+use super::{Selection, StringsAs, VariantAs};
 
 /// The state that all tasks of a scan share.
 #[derive(Clone, Debug)]
@@ -37,10 +38,16 @@ pub struct ScanContext {
     pub(crate) skips: Option<BoundPredicate>,
     pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
+    pub(crate) strings: StringsAs,
     pub(crate) allowed_roots: Vec<String>,
 }
 
 impl ScanContext {
+    /// The Arrow schema of the output.
+    pub(crate) fn arrow_schema(&self) -> Result<Schema> {
+        Ok(self.strings.of_schema(self.output.to_arrow()?))
+    }
+
     /// Whether data files contain columns: not every column of the table is a partition column.
     pub(crate) fn has_data_columns(&self) -> bool {
         let mut fields = self.table_schema.fields.iter();
@@ -127,6 +134,8 @@ struct Wire {
     batch_size: Option<usize>,
     #[serde(default, skip_serializing_if = "VariantAs::is_default")]
     variant: VariantAs,
+    #[serde(default, skip_serializing_if = "StringsAs::is_default")]
+    strings: StringsAs,
     path: String,
     size: i64,
     partition_values: BTreeMap<String, Option<String>>,
@@ -166,6 +175,15 @@ impl ScanTask {
         &self.context.output
     }
 
+    /// The Arrow schema of the output.
+    ///
+    /// # Errors
+    ///
+    /// None that the scan did not return.
+    pub fn arrow_schema(&self) -> Result<Schema> {
+        self.context.arrow_schema()
+    }
+
     /// Serializes the task, for another process that can reach the same store. The bytes contain the storage options,
     /// including secrets.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -191,6 +209,7 @@ impl ScanTask {
                 .map(|(predicate, _)| predicate.text().to_owned()),
             batch_size: context.batch_size,
             variant: context.variant,
+            strings: context.strings,
             path: self.path.clone(),
             size: self.size,
             partition_values: self.partition_values.clone(),
@@ -252,6 +271,7 @@ impl ScanTask {
                 skips: None,
                 batch_size: wire.batch_size,
                 variant: wire.variant,
+                strings: wire.strings,
                 allowed_roots: wire.allowed_roots,
             }),
             path: wire.path,

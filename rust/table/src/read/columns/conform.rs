@@ -25,7 +25,8 @@ fn damaged(error: &ArrowError) -> Error {
     .hint(UNFIT)
 }
 
-/// Converts a column to the table's type. `path` names it in errors; the mode determines how its fields are found.
+/// Converts a column to the table's type, or to views if it consists of views. `path` names it in errors; the mode
+/// determines how its fields are found.
 pub(crate) fn conform(
     array: &ArrayRef,
     wanted: &DataType,
@@ -103,7 +104,12 @@ pub(crate) fn conform(
         DataType::Primitive(PrimitiveType::Variant) => conform_variant(array, path),
         DataType::Primitive(primitive) => {
             let target = primitive.to_arrow()?;
-            if *array.data_type() == target {
+            let is_view =
+                |view: &ArrowType, other: &ArrowType| *array.data_type() == *view && target == *other;
+            if *array.data_type() == target
+                || is_view(&ArrowType::Utf8View, &ArrowType::Utf8)
+                || is_view(&ArrowType::BinaryView, &ArrowType::Binary)
+            {
                 return Ok(Arc::clone(array));
             }
             if target == ArrowType::Utf8

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
-use arrow_schema::{ArrowError, Fields, SchemaRef};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
 use arrow_select::take::take;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::schema::{DeclaredType, StructField, StructType};
@@ -68,14 +69,14 @@ impl Columns {
     }
 
     /// Builds the columns from a batch with these root columns of the file. Partition columns come from `constants`,
-    /// and `elsewhere` may provide others.
-    pub(crate) fn of_batch(
+    /// and `elsewhere` may provide others. Strings that are views stay views.
+    pub(crate) fn arrays(
         &self,
         batch: &RecordBatch,
         roots: &Roots,
         constants: &Constants,
         elsewhere: &dyn Fn(&StructField) -> Option<Result<ArrayRef>>,
-    ) -> Result<RecordBatch> {
+    ) -> Result<Vec<ArrayRef>> {
         let rows = batch.num_rows();
         let parts = self.fields.iter().zip(&self.in_file).zip(&self.declared);
         let columns = parts.map(|((field, found), declared)| {
@@ -89,7 +90,7 @@ impl Columns {
                 Some(place) => {
                     let column = conform(batch.column(place), &field.data_type, &field.name, self.mode)?;
                     match declared {
-                        Some(declared) => padded(&column, declared, &field.name),
+                        Some(declared) => padded(&without_views(column)?, declared, &field.name),
                         None => Ok(column),
                     }
                 }
@@ -98,7 +99,19 @@ impl Columns {
         });
         let columns = columns.collect::<Result<Vec<_>>>()?;
         ensure_nulls(&self.schema, &columns)?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(columns)
+    }
+
+    /// The same as a batch, of which no string is a view.
+    pub(crate) fn of_batch(
+        &self,
+        batch: &RecordBatch,
+        roots: &Roots,
+        constants: &Constants,
+        elsewhere: &dyn Fn(&StructField) -> Option<Result<ArrayRef>>,
+    ) -> Result<RecordBatch> {
+        let columns = self.arrays(batch, roots, constants, elsewhere)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(unfit)
     }
 }
@@ -127,6 +140,14 @@ impl Roots {
     /// The number of root columns; further columns of a batch are not from the file.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+/// Returns strings one after another.
+fn without_views(column: ArrayRef) -> Result<ArrayRef> {
+    match column.data_type() {
+        DataType::Utf8View => cast(&column, &DataType::Utf8).map_err(unfit),
+        _ => Ok(column),
     }
 }
 

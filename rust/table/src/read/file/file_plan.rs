@@ -79,7 +79,7 @@ impl FilePlan {
         let output = known.of(context, &footer.schema, || {
             Ok(OutputPlan {
                 columns: Columns::find(context.in_table(), file, mode, &is_elsewhere)?,
-                schema: Arc::new(context.output.to_arrow()?),
+                schema: Arc::new(context.arrow_schema()?),
             })
         })?;
         let mut stages = Vec::new();
@@ -204,15 +204,17 @@ impl FilePlan {
         let columns = self
             .output
             .columns
-            .of_batch(batch, roots, &self.constants, &of_identity)?;
+            .arrays(batch, roots, &self.constants, &of_identity)?;
         let context = &self.task.context;
         let columns = columns
-            .columns()
-            .iter()
+            .into_iter()
             .zip(self.output.columns.fields())
-            .map(|(column, field)| match context.variant {
-                VariantAs::Arrow => Ok(Arc::clone(column)),
-                VariantAs::Json => to_json(column, &field.data_type, &field.name),
+            .map(|(column, field)| {
+                let column = match context.variant {
+                    VariantAs::Arrow => column,
+                    VariantAs::Json => to_json(&column, &field.data_type, &field.name)?,
+                };
+                context.strings.of_column(column).map_err(unfit)
             });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -23,7 +23,7 @@ use crate::read::pruning::chunk_statistics::PruningPredicate;
 use crate::read::pruning::chunk_values::{is_all_dictionary, with_values};
 use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
 use crate::scan::Rows;
-use crate::scan::{ScanTask, Selection};
+use crate::scan::{ScanTask, Selection, StringsAs};
 
 /// Row groups of a local file are combined into one read unit up to this number of rows,
 const UNIT_ROWS: u64 = 64 * 1024;
@@ -151,6 +151,10 @@ async fn try_open(
 /// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding small
 /// dictionaries here is faster than in the Parquet reader.
 fn decoded_as(footer: &Footer, plan: &FilePlan, units: &[Vec<Group>]) -> SchemaRef {
+    // Filters compare strings of one type.
+    if plan.stages.is_empty() && plan.task.context.strings == StringsAs::View {
+        return Arc::new(StringsAs::View.of_schema(footer.schema.as_ref().clone()));
+    }
     // Row groups have different dictionaries: the reader would expand the strings of a batch of several, and make a new
     // dictionary of all.
     if plan.is_late || units.iter().any(|unit| unit.len() > 1) {
