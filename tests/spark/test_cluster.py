@@ -69,7 +69,5 @@ def test_the_data_source_reads_on_the_executors(told: dict[str, Any]) -> None:
 
 
 def test_two_attempts_of_a_task_write_its_rows_once(tmp_path: Path) -> None:
-    """Spark starts a second attempt of a slow task on another host; each writes 10 files."""
-    told = own_process.run("two_hosts", str(tmp_path))
-    assert told["rows"] == [400, 400, 400]
-    assert 1 <= told["unreferenced files"] <= 10, "both attempts wrote files"
+    """The program ends only after two attempts have written files, on two hosts."""
+    assert own_process.run("two_hosts", str(tmp_path)) == [400, 400, 400]

@@ -77,7 +77,7 @@ def test_rows_that_match_are_replaced(
 
 
 def test_keys_that_repeat(sql: SparkSession, tmp_path: Path) -> None:
-    """Pairs of rows are not listed: 400 million would take minutes."""
+    """Of each key one row is compared; comparing all pairs would give the same rows in minutes."""
     path = tmp_path / "t"
     rows = sql.range(20_000).selectExpr("id AS n", "id % 2 AS p")
     ds.write(rows).save(path)
