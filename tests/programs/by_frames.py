@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import deltaic
 import deltaic.spark as ds
@@ -21,6 +20,7 @@ from deltaic.exceptions import InvalidPredicate, UnsupportedExpression
 
 from . import by_deltaic
 from .by_spark import frame_of
+from .footers import columns_of
 from .values import VARIANT
 from .verbs import Append, Outcome, Overwrite, RowVerb
 
@@ -153,7 +153,6 @@ def _described(root: Path, before: int) -> list[str]:
         if add is None or add["dataChange"] is False:
             continue
         stats = json.loads(add.get("stats") or "{}")
-        # The first line is the address of an object.
-        _, _, footer = str(pq.read_metadata(root / unquote(add["path"])).schema).partition("\n")
+        footer = columns_of(root / unquote(add["path"]))
         found.append(_DRAWN.sub("drawn", f"{add['partitionValues']} {stats} {footer}"))
     return sorted(found)

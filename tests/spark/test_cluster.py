@@ -51,8 +51,9 @@ def test_both_executors_read(told: dict[str, Any]) -> None:
 
 
 def test_tasks_that_run_again_write_their_rows_once(told: dict[str, Any]) -> None:
-    """Each task fails twice, and then an executor ends in the middle of its rows."""
-    assert told["written"] == {"failing": [1_000] * 3, "halting": [1_000] * 3}
+    """Each task fails twice, and then an executor ends in the middle of its rows, for both ways to write."""
+    names = [f"{name}{way}" for name in ("failing", "halting") for way in ("", ", as Arrow data")]
+    assert told["written"] == {name: [1_000] * 3 for name in names}
 
 
 def test_the_package_travels_in_an_archive(told: dict[str, Any]) -> None:

@@ -58,13 +58,6 @@ class ScanTask:
     def schema(self) -> Schema:
         """The columns of the result."""
 
-    def with_strings(self, strings: str) -> Scan:
-        """Returns the same scan with strings as ``utf8`` or ``view``.
-
-        Raises:
-            ValueError: Another name.
-        """
-
     def batches(self) -> BatchReader:
         """Returns the rows in batches, from the start.
 

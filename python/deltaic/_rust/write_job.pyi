@@ -39,6 +39,21 @@ class WriteJob:
     def task(self) -> WriteTask:
         """Returns what other processes need to write files."""
 
+    def parquet_form(self) -> str | None:
+        """Returns what an engine that knows Parquet needs to write files, as JSON; None if it cannot.
+
+        Raises:
+            UnsupportedFeature, CorruptLog, ValueError.
+        """
+
+    def given_files(self, files: str) -> str:
+        """Converts the JSON of files of such an engine to that of `commit`.
+
+        Raises:
+            ValueError: The text is no array of files.
+            InternalError: A bound has no value of its type.
+        """
+
     def commit(self, files: str, options: dict[str, object], *, data_change: bool = True) -> Commit | None:
         """Commits the files of the tasks, as JSON; returns None if another writer created the table first.
 

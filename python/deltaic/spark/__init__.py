@@ -107,6 +107,7 @@ def status(spark: SparkSession) -> str:
         >>> print(ds.status(spark))  # doctest: +SKIP
         Spark 4.3.0, Java 17.0.12
           native reads  yes: classes of deltaic run in the driver
+          native writes yes: Spark's own Parquet writer
           sql           after deltaic.spark.enable
     """
     from deltaic.spark.status_text import status_of

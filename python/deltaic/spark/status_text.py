@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from deltaic.spark.frame_write.parquet_tasks import why_not
 from deltaic.spark.runtime.classes import RuntimeUnavailable, java_classes
 from deltaic.spark.sql.enable import is_enabled, why_no_sql
 
@@ -27,7 +28,14 @@ def status_of(spark: SparkSession) -> str:
         native = "yes: classes of deltaic run in the driver"
     except RuntimeUnavailable as error:
         native = f"no, the data source reads: {error}"
+    why = why_not(spark)
+    writes = "yes: Spark's own Parquet writer" if why is None else f"no, tasks of deltaic write: {why}"
     java = jvm.System.getProperty("java.version")
-    why_not = why_no_sql(spark)
-    sql = f"no: {why_not}" if why_not else "yes" if is_enabled(spark) else "after deltaic.spark.enable"
-    return f"Spark {spark.version}, Java {java}\n  native reads  {native}\n  sql           {sql}"
+    no_sql = why_no_sql(spark)
+    sql = f"no: {no_sql}" if no_sql else "yes" if is_enabled(spark) else "after deltaic.spark.enable"
+    return (
+        f"Spark {spark.version}, Java {java}\n"
+        f"  native reads  {native}\n"
+        f"  native writes {writes}\n"
+        f"  sql           {sql}"
+    )

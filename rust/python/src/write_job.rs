@@ -8,7 +8,7 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_table::transaction::{self, GivenFile, Replaced, SchemaMode};
-use deltaic_table::write::TaskSettings;
+use deltaic_table::write::{ParquetFile, TaskSettings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -53,6 +53,11 @@ fn parsed(settings: &str) -> Result<TaskSettings> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is the argument of map_err")]
+fn not_serialized(error: serde_json::Error) -> Error {
+    Error::internal(format!("a write cannot be serialized: {error}"))
+}
+
 #[pymethods]
 impl WriteJob {
     #[getter]
@@ -90,6 +95,26 @@ impl WriteJob {
 
     fn task(&self) -> WriteTask {
         WriteTask(self.0.task())
+    }
+
+    /// What an engine that knows Parquet needs to write files, as JSON; `None` if it cannot write them.
+    fn parquet_form(&self) -> CallResult<Option<String>> {
+        guarded(|| {
+            let form = self.0.parquet_form()?;
+            let form = form.map(|form| serde_json::to_string(&form));
+            Ok(form.transpose().map_err(not_serialized)?)
+        })
+    }
+
+    /// Converts the JSON of files of such an engine to that of `commit`.
+    fn given_files(&self, files: &str) -> CallResult<String> {
+        guarded(|| {
+            let files: Vec<ParquetFile> = serde_json::from_str(files).map_err(|error| {
+                let what = format!("these are not valid files of a write: {error}");
+                Error::new(ErrorKind::InvalidArgument, what)
+            })?;
+            Ok(serde_json::to_string(&self.0.given_files(&files)?).map_err(not_serialized)?)
+        })
     }
 
     #[pyo3(signature = (files, options, *, data_change=true))]

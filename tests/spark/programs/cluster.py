@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import tarfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +16,7 @@ import pyspark
 import deltaic
 import deltaic.spark as ds
 from tests.spark import java
+from tests.spark.as_arrow import by_arrow
 from tests.spark.programs.session import session
 
 if TYPE_CHECKING:
@@ -114,11 +115,14 @@ def _executor() -> int:
 def written(spark: SparkSession, folder: Path) -> dict[str, Any]:
     """Returns the rows of tables whose tasks ran again, and what the versions of their logs added."""
     told: dict[str, Any] = {}
-    for name, work in (("failing", failing_twice), ("halting", HaltingOnce(folder / "marker"))):
-        frame = spark.range(0, 1_000, 1, 4).mapInArrow(work, "id long")
-        commit = ds.write(frame).partitionBy().save(folder / name)
-        rows = deltaic.Table(folder / name).to_arrow()["id"].to_pylist()
-        told[name] = [len(rows), len(set(rows)), commit.metrics["numOutputRows"] if commit else None]
+    for way, taken in (("", nullcontext), (", as Arrow data", by_arrow)):
+        halting = HaltingOnce(folder / f"marker{way}")
+        for name, work in ((f"failing{way}", failing_twice), (f"halting{way}", halting)):
+            frame = spark.range(0, 1_000, 1, 4).mapInArrow(work, "id long")
+            with taken():
+                commit = ds.write(frame).save(folder / name)
+            rows = deltaic.Table(folder / name).to_arrow()["id"].to_pylist()
+            told[name] = [len(rows), len(set(rows)), commit.metrics["numOutputRows"] if commit else None]
     return told
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 import deltaic
 import deltaic.spark as ds
+from tests.spark.as_arrow import by_arrow
 from tests.spark.programs.session import session
 
 if TYPE_CHECKING:
@@ -95,6 +96,10 @@ def main(folder: str) -> None:
 
         return run
 
+    def as_arrow(path: str) -> None:
+        with by_arrow():
+            ds.write(program.frame).mode("append").save(path)
+
     def cancel() -> None:
         context.cancelJobGroup("stopped")
 
@@ -103,6 +108,7 @@ def main(folder: str) -> None:
         "group, format": program.stopped(
             in_group(program.frame.write.format("delta").mode("append").save), cancel
         ),
+        "group, as Arrow data": program.stopped(in_group(as_arrow), cancel),
         "interrupt": program.stopped(
             ds.write(program.frame).mode("append").save, lambda: os.kill(os.getpid(), signal.SIGINT)
         ),

@@ -10,6 +10,7 @@ import itertools
 import json
 import uuid
 from collections.abc import Callable, Iterator
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from pyspark.accumulators import AccumulatorParam
@@ -61,6 +62,20 @@ class FileTasks:
         Raises:
             PySparkException: The job failed or was cancelled; `reported` has the files of its tasks.
         """
+        tag = f"deltaic-write-{self.token}"
+        self._context.addJobTag(tag)
+        try:
+            return self._collected()
+        except BaseException:
+            # On a thread of its own: after an interruption the connection of this one still waits.
+            cancelling = Thread(target=self._context.cancelJobsWithTag, args=(tag,), daemon=True)
+            cancelling.start()
+            cancelling.join()
+            raise
+        finally:
+            self._context.removeJobTag(tag)
+
+    def _collected(self) -> str:
         if not self._numbers_rows:
             return _joined(row[_FILES] for row in self._rows.collect())
         # The number of tasks is known once adaptive execution has run the stages before.

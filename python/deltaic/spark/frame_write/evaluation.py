@@ -39,11 +39,14 @@ class Evaluation:
         frame: The rows to write.
         job: The planned write.
         replaced: The condition of the rows that an overwrite replaces: new rows must satisfy it too.
+        exactly: Whether the rows must have the table's columns in its order, with exactly their types, and no
+            NULL where it is excluded. Otherwise the core sees to it.
     """
 
     frame: DataFrame
     job: _rust.WriteJob
     replaced: str | None
+    exactly: bool
     guards: list[Guard] = field(default_factory=list[Guard])
     """The errors of rows that violate a condition, after `rows`."""
 
@@ -60,7 +63,7 @@ class Evaluation:
         """
         with _ignoring_case(self.frame.sparkSession):
             named = self._named()
-            if not self._has_expressions():
+            if not self.exactly and not self._has_expressions():
                 rows = self._converted(named, exactly=False)
                 self.job.ensure_takes(to_delta(rows.schema))
                 return rows
@@ -85,7 +88,25 @@ class Evaluation:
         self.job.ensure_takes(to_delta(shown.select("*", *missing).schema))
         rows = self._stored(named)
         rows = self._stored(self._with_generated(rows))
-        return self._guarded(rows, self._conditions())
+        if not self.exactly:
+            return self._guarded(rows, self._conditions())
+        rows = self._guarded(rows, [*self._not_null(rows), *self._conditions()])
+        given = {name.lower() for name in rows.columns}
+        in_order = [column.name for lower, column in self._known.items() if lower in given]
+        return rows.select(*(F.col(quoted(name)) for name in in_order))
+
+    def _not_null(self, rows: DataFrame) -> list[Condition]:
+        return [
+            Condition(
+                F.col(quoted(part.name)).isNotNull(),
+                words(part.name),
+                f"the column {part.name} must not be NULL, but is in a row",
+                {"field": part.name},
+                "fill in the values, or drop the rows",
+            )
+            for part in rows.schema.fields
+            if part.nullable and not self._known[part.name.lower()].is_nullable
+        ]
 
     def _named(self) -> DataFrame:
         """Returns the rows under the table's names, with NULL or defaults in the columns that they lack."""

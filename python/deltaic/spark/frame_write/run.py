@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,15 @@ from deltaic.exceptions import DeltaicError, InvalidPredicate, MetadataChanged
 from deltaic.spark.frame_write.ansi_mode import depends_on_ansi, is_ansi
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.columns import alias_of
+from deltaic.spark.frame_write.encryption import ensure_no_encryption
 from deltaic.spark.frame_write.evaluation import Evaluation
+from deltaic.spark.frame_write.parquet_tasks import ParquetForm, ParquetTasks
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.replaced import Replaced
 from deltaic.spark.frame_write.task_errors import from_text
 from deltaic.spark.frame_write.violations import Guard, quoted
 from deltaic.spark.native.pruning import changed_meaning
+from deltaic.spark.runtime.classes import RuntimeUnavailable
 from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 
 if TYPE_CHECKING:
@@ -35,9 +39,11 @@ def write_frame(frame: DataFrame, request: WriteRequest) -> Commit | None:
         The commit; None if the table exists and the mode is ``ignore``.
 
     Raises:
-        Those of `plan_write`; ConstraintViolation, SchemaMismatch: of a row; CommitConflict, CommitUnknown,
-        StorageError: of the commit. Nothing is committed, unless it is `CommitUnknown`.
+        Those of `plan_write` and `ensure_no_encryption`; ConstraintViolation, SchemaMismatch: of a row;
+        CommitConflict, CommitUnknown, StorageError: of the commit. Nothing is committed, unless it is
+        `CommitUnknown`.
     """
+    ensure_no_encryption(frame.sparkSession)
     for run in range(1, _MOST_RUNS + 1):
         job = plan_write(replace(request, is_evaluated=True, source_alias=alias_of(frame)))
         if job is None:
@@ -66,11 +72,12 @@ def _committed(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> 
 
 def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> str:
     """Runs the tasks; returns their files as JSON. After a failure, those that were reported are deleted."""
-    evaluation = Evaluation(frame, job, request.options.replaced.where)
+    form = ParquetForm.of(job)
+    evaluation = Evaluation(frame, job, request.options.replaced.where, exactly=form is not None)
     rows = evaluation.rows()
     if request.options.rebalances:
         rows = rows.hint("rebalance", *(quoted(name) for name in job.partition_columns))
-    tasks = FileTasks(rows, job, numbers_rows=has_identity(job))
+    tasks = _tasks(rows, job, form, request.options.most_rows)
     try:
         return tasks.run()
     except BaseException as error:
@@ -79,6 +86,16 @@ def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> st
         if found is None:
             raise
         raise found from None
+
+
+def _tasks(
+    rows: DataFrame, job: _rust.WriteJob, form: ParquetForm | None, most_rows: int | None
+) -> ParquetTasks | FileTasks:
+    """Prepares the tasks of Spark's own writer, if it can write the files."""
+    if form is not None and form.takes(rows.schema):
+        with suppress(RuntimeUnavailable):
+            return ParquetTasks(rows, job, form, most_rows)
+    return FileTasks(rows, job, numbers_rows=has_identity(job))
 
 
 def _of_a_task(error: BaseException, guards: list[Guard], token: str) -> DeltaicError | None:

@@ -112,7 +112,8 @@ class Writer:
             TableExists: The table exists, and the mode is ``error``.
             SchemaMismatch: The columns do not fit the table.
             ConstraintViolation: A row violates a constraint; ``row`` in the context shows it.
-            UnsupportedFeature: The table requires a feature that is not implemented.
+            UnsupportedFeature: The table requires a feature that is not implemented, or the session encrypts
+                Parquet files.
             CommitConflict: Another writer changed the table; nothing is written.
             CommitUnknown, StorageError: As for `deltaic.Table.append`.
             ValueError: An option is not known, its value is invalid, or two contradict each other.
@@ -136,9 +137,11 @@ class Writer:
 
     def _on_the_server(self, path: str) -> None:
         from deltaic.spark.frame_write.ansi_mode import is_ansi
+        from deltaic.spark.frame_write.encryption import ensure_no_encryption
         from deltaic.spark.source.registration import register_sources
 
         frame: Any = self._frame
+        ensure_no_encryption(frame.sparkSession)
         register_sources(frame.sparkSession)
         # Spark gives a data source these two modes; the others are options of it.
         writer = frame.write.format("deltaic").mode("overwrite" if self._mode == "overwrite" else "append")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from deltaic.spark.runtime.java_text import java_text
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["RuntimeUnavailable", "java_classes", "list_file"]
+__all__ = ["JavaClasses", "RuntimeUnavailable", "java_classes", "list_file", "loaded_classes"]
 
 _LOADERS = ("MutableURLClassLoader", "ChildFirstURLClassLoader")
 
@@ -27,10 +28,21 @@ class RuntimeUnavailable(Exception):
     """Why this Spark does not run deltaic's classes."""
 
 
+@dataclass(frozen=True)
+class JavaClasses:
+    """Classes in a driver."""
+
+    package: Any
+    """Their package, as an attribute of py4j's view of the JVM."""
+    jar: str
+    """The path of their jar."""
+
+
 @dataclass
 class _Outcome:
     jvm: Any
-    classes: Any = None
+    purpose: str
+    classes: JavaClasses | None = None
     why_not: str = ""
 
 
@@ -39,25 +51,40 @@ _outcomes: list[_Outcome] = []
 
 
 def java_classes(spark: SparkSession) -> Any:
-    """Returns the package of the classes, as an attribute of py4j's view of the JVM.
+    """Returns the package of the classes that read, as an attribute of py4j's view of the JVM.
+
+    Raises:
+        RuntimeUnavailable: This Spark cannot compile, load or run them.
+    """
+    return loaded_classes(spark, "", _try).package
+
+
+def loaded_classes(spark: SparkSession, purpose: str, test: Callable[[Any], None]) -> JavaClasses:
+    """Returns the classes of a purpose (see `java_text`).
+
+    Args:
+        spark: A classic session.
+        purpose: The folder of the Java text.
+        test: Raises if the classes of this package do not work. It is called once in each JVM.
 
     Raises:
         RuntimeUnavailable: This Spark cannot compile, load or run them.
     """
     jvm: Any = cast("Any", spark)._jvm  # noqa: SLF001 - no public way
     with _lock:
-        outcome = next((each for each in _outcomes if each.jvm is jvm), None)
+        known = (each for each in _outcomes if each.jvm is jvm and each.purpose == purpose)
+        outcome = next(known, None)
         if outcome is None:
-            outcome = _load(spark, jvm)
+            outcome = _load(spark, jvm, purpose, test)
             _outcomes.append(outcome)
     if outcome.classes is None:
         raise RuntimeUnavailable(outcome.why_not)
     return outcome.classes
 
 
-def _load(spark: SparkSession, jvm: Any) -> _Outcome:
+def _load(spark: SparkSession, jvm: Any, purpose: str, test: Callable[[Any], None]) -> _Outcome:
     try:
-        text = java_text()
+        text = java_text(purpose)
         loader = jar_loader(jvm)
         if loader is None:
             raise RuntimeUnavailable("its class loader takes no further classes")
@@ -69,12 +96,12 @@ def _load(spark: SparkSession, jvm: Any) -> _Outcome:
         classes = getattr(jvm.deltaic, text.package.rpartition(".")[2])
         ensure: Any = import_module("pyspark.java_gateway").ensure_callback_server_started
         ensure(spark.sparkContext._gateway)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        _try(classes)
+        test(classes)
     except Exception as error:  # noqa: BLE001 - whatever a vendor's build raises, the data source reads
         of_java = getattr(error, "java_exception", None)
         text = f"{type(error).__name__}: {error}" if of_java is None else str(of_java.toString())
-        return _Outcome(jvm, why_not=text.splitlines()[0][:300])
-    return _Outcome(jvm, classes)
+        return _Outcome(jvm, purpose, why_not=text.splitlines()[0][:300])
+    return _Outcome(jvm, purpose, JavaClasses(classes, str(jar)))
 
 
 def jar_loader(jvm: Any) -> Any:

@@ -20,14 +20,15 @@ class JavaText:
     text: str
 
 
-def java_text() -> JavaText:
-    """Joins the Java files: imports first, as one file has them.
+def java_text(purpose: str = "") -> JavaText:
+    """Joins the Java files of a purpose, those of a folder: imports first, as one file has them.
 
     Example:
-        >>> java_text().text.splitlines()[0].startswith("package deltaic.r")
+        >>> java_text("write").text.splitlines()[0].startswith("package deltaic.r")
         True
     """
-    folder = files("deltaic.spark").joinpath("java")
+    java = files("deltaic.spark").joinpath("java")
+    folder = java.joinpath(purpose) if purpose else java
     imports: set[str] = set()
     bodies: list[str] = []
     for file in sorted(folder.iterdir(), key=lambda each: each.name):

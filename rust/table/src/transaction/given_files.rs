@@ -19,7 +19,7 @@ use deltaic_storage::store_error;
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::TableTransaction;
@@ -29,7 +29,7 @@ use crate::write::{ensure_addable, ensure_storable};
 const LOOKED_AT_ONCE: usize = 32;
 
 /// A data file in the table's folder that no version names yet.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GivenFile {
     /// The path as it will be in the log: relative to the table's root, percent-encoded.

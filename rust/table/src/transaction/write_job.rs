@@ -14,6 +14,7 @@ use deltaic_log::transaction::{
 use deltaic_protocol::change::with_high_water_marks;
 use deltaic_protocol::constraints::{check_constraints, invariants};
 use deltaic_protocol::features::{ensure_removable, supports_for_writers};
+use deltaic_protocol::path_encoding::encode_path;
 use deltaic_protocol::schema::{ColumnName, StructType};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration, Version};
 use deltaic_storage::TableLocation;
@@ -25,7 +26,7 @@ use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::given_files::{GivenFile, ensure_exist, records_of};
 use super::replaced::Replaced;
-use crate::write::{TaskSettings, WriteTask, Written, names_identity};
+use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, names_identity};
 
 /// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
 /// another process commits it.
@@ -198,6 +199,41 @@ impl WriteJob {
     #[must_use]
     pub fn task(&self) -> WriteTask {
         WriteTask::of_job(&self.location, &self.allowed_roots, &self.table, &self.settings)
+    }
+
+    /// What an engine that knows Parquet, but not Delta, needs to write files; `None` if it cannot write them.
+    ///
+    /// # Errors
+    ///
+    /// Those of planning a write to the table.
+    pub fn parquet_form(&self) -> Result<Option<ParquetForm>> {
+        match self.settings.required {
+            // The engine does not check it.
+            Some(_) => Ok(None),
+            None => ParquetForm::of(&self.table, &self.settings).map_err(|error| self.located(error)),
+        }
+    }
+
+    /// Returns the files that such an engine wrote as [`commit`](Self::commit) takes them.
+    ///
+    /// # Errors
+    ///
+    /// `InternalError` if a bound has no value of its type.
+    pub fn given_files(&self, files: &[ParquetFile]) -> Result<Vec<GivenFile>> {
+        let digest = self.table.digest()?;
+        let given = files.iter().map(|file| {
+            Ok(GivenFile {
+                path: encode_path(&file.path),
+                size: file.size,
+                partition_values: BTreeMap::new(),
+                modification_time: file.modification_time,
+                stats: Some(file.statistics(&self.table)?),
+                data_change: true,
+                written_for: Some(digest.clone()),
+                high_water_marks: BTreeMap::new(),
+            })
+        });
+        given.collect::<Result<_>>().map_err(|error| self.located(error))
     }
 
     /// The rows that an overwrite replaces, which the new rows must belong to: tasks check it, unless another engine does.

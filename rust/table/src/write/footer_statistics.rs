@@ -3,17 +3,15 @@
 //! Protocol: *Per-file Statistics*. Bounds whose order or meaning is not certain are omitted: those of floating-point
 //! columns, which do not show NaN, of INT96, and of texts in files without a column order.
 
-use std::sync::Arc;
-
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, new_null_array};
-use arrow_schema::{Field, Fields, Schema};
+use arrow_array::{Array, ArrayRef};
 use arrow_select::concat::concat;
+use deltaic_protocol::Result;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::properties::IndexedColumns;
-use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
-use deltaic_protocol::{Error, Result};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 
 use super::encode::statistics::FileStatistics;
+use super::leaf_bounds::{Leaf, LeafBounds, statistics_of};
 use crate::read::{Footer, InChunks, column_at, conform};
 
 /// Returns the statistics of a file as JSON; `schema` has its columns in the types of the table.
@@ -25,64 +23,29 @@ pub(crate) fn footer_statistics(footer: &Footer, schema: &StructType) -> Result<
     // The defaults of tables: a new one has no properties.
     let indexed = IndexedColumns::First(32);
     let statistics = FileStatistics::new(schema, &indexed, 32, ColumnMappingMode::None);
-    let mut nulls = NullCounts(Vec::new());
-    let (fields, columns) = bounds_of(footer, schema, &schema.fields, &mut Vec::new(), &mut nulls)?;
-    let rows = footer.metadata.num_row_groups().saturating_mul(2);
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    let bounds = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-        .map_err(|error| Error::internal(format!("bounds do not fit together: {error}")))?;
     let count = u64::try_from(footer.metadata.file_metadata().num_rows()).unwrap_or(0);
-    Ok(statistics
-        .of_bounds(count, &bounds, &|path| nulls.of(path))
-        .to_json())
+    let bounds = FooterBounds { footer, schema };
+    Ok(statistics_of(statistics, count, schema, ColumnMappingMode::None, &bounds)?.to_json())
 }
 
-/// The number of NULLs of each leaf; `None` if it is unknown.
-struct NullCounts(Vec<(Vec<String>, Option<u64>)>);
+/// The bounds of all row groups.
+struct FooterBounds<'f> {
+    footer: &'f Footer,
+    schema: &'f StructType,
+}
 
-impl NullCounts {
-    fn of(&self, path: &[&str]) -> Option<u64> {
-        let found = self.0.iter().find(|(known, _)| known.iter().eq(path.iter()));
-        found.and_then(|(_, count)| *count)
+impl LeafBounds for FooterBounds<'_> {
+    fn rows(&self) -> usize {
+        self.footer.metadata.num_row_groups().saturating_mul(2)
     }
-}
 
-/// Returns the minima and maxima of all row groups as rows, for each field; NULL for unknown ones.
-fn bounds_of(
-    footer: &Footer,
-    schema: &StructType,
-    fields: &[StructField],
-    above: &mut Vec<String>,
-    nulls: &mut NullCounts,
-) -> Result<(Fields, Vec<ArrayRef>)> {
-    let rows = footer.metadata.num_row_groups().saturating_mul(2);
-    let mut columns: Vec<ArrayRef> = Vec::with_capacity(fields.len());
-    for field in fields {
-        above.push(field.name.clone());
-        let column: ArrayRef = match &field.data_type {
-            DataType::Struct(inner) => {
-                let (fields, columns) = bounds_of(footer, schema, &inner.fields, above, nulls)?;
-                Arc::new(
-                    StructArray::try_new_with_length(fields, columns, None, rows)
-                        .map_err(|error| Error::internal(format!("bounds do not fit together: {error}")))?,
-                )
-            }
-            DataType::Primitive(primitive) => {
-                let (bounds, count) = leaf(footer, schema, above, *primitive)?;
-                nulls.0.push((above.clone(), count));
-                match bounds {
-                    Some(bounds) => bounds,
-                    None => new_null_array(&primitive.to_arrow()?, rows),
-                }
-            }
-            other => new_null_array(&other.to_arrow()?, rows),
+    fn leaf(&self, path: &[String], data_type: &DataType) -> Result<Leaf> {
+        let DataType::Primitive(primitive) = data_type else {
+            return Ok(Leaf::default());
         };
-        above.pop();
-        columns.push(column);
+        let (bounds, nulls) = leaf(self.footer, self.schema, path, *primitive)?;
+        Ok(Leaf { bounds, nulls })
     }
-    let fields = fields.iter().zip(&columns);
-    let fields = fields.map(|(field, column)| Field::new(&field.name, column.data_type().clone(), true));
-    Ok((fields.collect(), columns))
 }
 
 /// The bounds of a leaf, if they are certain, and the number of its NULLs, if it is known.

@@ -197,6 +197,11 @@ impl WritePlan {
         self.splitter.split(rows)
     }
 
+    /// The columns of files that have statistics.
+    pub(super) fn data_schema(&self) -> &StructType {
+        &self.data_schema
+    }
+
     /// Empty statistics of a file.
     pub(super) fn statistics(&self) -> FileStatistics {
         FileStatistics::new(
