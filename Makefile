@@ -95,6 +95,10 @@ bench: .envs/bench/.ready ## compare a release build with other libraries; write
 	.envs/bench/bin/python benches/python/run.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md) && exit $${failed:-0}
 
+.PHONY: bench-matrix
+bench-matrix: .envs/bench/.ready ## compare reading columns of every type, encoding and writer with polars and deltalake; prints a table (ROWS=2000000 REPEAT=3 ONLY=)
+	@.envs/bench/bin/python benches/python/reading_matrix.py --rows $(or $(ROWS),2000000) --repeat $(REPEAT) --only "$(or $(ONLY),*)"
+
 .PHONY: bench-writes
 bench-writes: .envs/bench/.ready ## compare append, overwrite, delete and update with deltalake; writes its section of the page (SCALE=1 REPEAT=5 ONLY=)
 	@.envs/bench/bin/python benches/python/writing.py --scale $(SCALE) --repeat $(REPEAT) --only "$(ONLY)" \
