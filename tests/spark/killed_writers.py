@@ -64,7 +64,7 @@ def main() -> None:
     """Runs all points as often as the argument says."""
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     for _ in range(turns):
-        for kind in ("batch", "stream"):
+        for kind in ("batch", "stream", "batch as arrow", "stream as arrow"):
             for point in ("planned", "written", "committed"):
                 check(point, kind)
 

@@ -230,7 +230,7 @@ def test_many_loads_leave_nothing_behind(spark: SparkSession, hours: Path) -> No
 def test_no_janino(spark: SparkSession, hours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a compiler in the driver, the data source reads, and `explain` and `status` say why."""
     jvm = cast("Any", spark)._jvm
-    monkeypatch.setattr(classes, "_outcomes", [classes._Outcome(jvm, why_not="there is no Janino")])
+    monkeypatch.setattr(classes, "_outcomes", [classes._Outcome(jvm, "", why_not="there is no Janino")])
     frame = ds.read(spark).load(hours)
     assert frame.where("id = 42").count() == 1
     assert "there is no Janino" in ds.explain(frame)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -311,9 +312,98 @@ def test_a_frame_of_an_aggregate_and_one_of_the_table_itself(
 
 
 def test_a_session_that_encrypts_files(spark: SparkSession, tmp_path: Path, settings: Settings) -> None:
-    """Its files would be in plain text."""
-    name = "parquet.crypto.factory.class"
-    factory = "org.apache.parquet.crypto.keytools.PropertiesDrivenCryptoFactory"
-    with settings({name: factory}), pytest.raises(UnsupportedFeature, match=name):
-        ds.write(spark.range(3)).save(tmp_path / "t")
+    """Its files would be in plain text. Without keys, the factory only reads."""
+    name, key = "parquet.crypto.factory.class", "parquet.encryption.uniform.key"
+    factory = {name: "org.apache.parquet.crypto.keytools.PropertiesDrivenCryptoFactory"}
+    with settings(factory):
+        ds.write(spark.range(3)).save(tmp_path / "plain")
+    for keys in ({**factory, key: "k"}, {name: "some.Factory"}):
+        with settings(keys), pytest.raises(UnsupportedFeature, match=list(keys)[-1]):
+            ds.write(spark.range(3)).save(tmp_path / "t")
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        ("9223372036854775807L", "double"),
+        ("9223372036854775807L", "float"),
+        ("2147483647", "float"),
+        ("ARRAY(9223372036854775807L)", "array<double>"),
+        ("9.223372036854775807E18D", "bigint"),
+        ("CAST(2147483648 AS float)", "int"),
+    ],
+)
+@pytest.mark.parametrize("check", [None, "other >= 0"])
+def test_numbers_that_their_type_does_not_have(
+    spark: SparkSession, tmp_path: Path, value: str, type_: str, check: str | None
+) -> None:
+    """Spark casts the first number above a type to the last one of the type."""
+    columns = [deltaic.Column("value", type_), deltaic.Column("other", "int")]
+    table = deltaic.Table.create(tmp_path / "t", columns)
+    if check is not None:
+        table.alter(deltaic.alter.AddConstraint("positive", check))
+    frame = spark.sql(f"SELECT {value} AS value, 1 AS other")
+    with pytest.raises(SchemaMismatch, match="value"):
+        ds.write(frame).mode("append").save(tmp_path / "t")
+    ds.write(spark.sql("SELECT NULL AS value, 1 AS other")).mode("append").save(tmp_path / "t")
+    assert table.snapshot().num_rows == 1
+
+
+def test_a_creation_that_fails_leaves_no_folder(
+    spark: SparkSession, tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefixes = {"delta.randomizeFilePrefixes": "true"}
+    failing = "IF(id = 19, RAISE_ERROR('no'), id)"
+    for number, given in enumerate(({}, prefixes)):
+        with pytest.raises(Exception, match="no"):
+            ds.write(spark.range(0, 20, 1, 2).selectExpr(f"{failing} AS id")).options(**given).save(
+                tmp_path / str(number)
+            )
+
+    def refuse(*_: object) -> str:
+        raise RuntimeError("the core refuses")
+
+    class Refusing:
+        given_files = refuse
+
+    original = ParquetTasks.run
+
+    def run(self: ParquetTasks) -> str:
+        self._job = Refusing()  # type: ignore[assignment]
+        return original(self)
+
+    monkeypatch.setattr(ParquetTasks, "run", run)
+    with pytest.raises(RuntimeError, match="the core refuses"):
+        ds.write(spark.range(20)).save(tmp_path / "refused")
+    assert len(runs) == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_jvm_whose_locale_is_not_utf_8(spark: SparkSession, tmp_path: Path, runs: list[str]) -> None:
+    """Java would write to another folder."""
+    system: Any = spark._jvm.System  # type: ignore[union-attr]
+    before = system.getProperty("sun.jnu.encoding")
+    system.setProperty("sun.jnu.encoding", "ANSI_X3.4-1968")
+    try:
+        ds.write(spark.range(3)).save(tmp_path / "tü")
+        ds.write(spark.range(3)).save(tmp_path / "t")
+    finally:
+        system.setProperty("sun.jnu.encoding", before)
+    assert runs == ["run"]
+    assert deltaic.Table(tmp_path / "tü").snapshot().scan().count() == 3
+
+
+def test_modes_of_files_are_those_of_the_process(spark: SparkSession, tmp_path: Path) -> None:
+    for way in ("spark", "arrow"):
+        with by_arrow() if way == "arrow" else nullcontext():
+            ds.write(spark.range(3)).option("delta.randomizeFilePrefixes", "true").save(tmp_path / way)
+    modes = [
+        {
+            (path.is_dir(), path.stat().st_mode)
+            for path in (tmp_path / way).rglob("*")
+            if "_log" not in str(path)
+        }
+        for way in ("spark", "arrow")
+    ]
+    assert modes[0] == modes[1]

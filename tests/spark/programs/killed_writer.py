@@ -1,5 +1,7 @@
 """Writes a batch or a stream, and kills itself at a point: `killed_writer.py POINT KIND PATH`.
 
+Kinds: `batch` and `stream`, with ` as arrow` by tasks that get rows as Arrow data.
+
 Points: `planned`, before any file is written; `written`, before the commit; `committed`, before Spark knows.
 """
 
@@ -8,11 +10,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 import deltaic.spark as ds
 from deltaic.spark.frame_write import run
+from tests.spark.as_arrow import by_arrow
 from tests.spark.programs.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def killed(function: Any, *, before: bool) -> Any:
@@ -30,20 +37,25 @@ def killed(function: Any, *, before: bool) -> Any:
 def main(point: str, kind: str, path: str) -> None:
     """Writes; does not return if a point is named."""
     spark = ds.enable(session("local[2]"))
-    if point == "planned":
-        run.FileTasks.run = killed(run.FileTasks.run, before=True)
-    elif point == "written":
-        run.FileTasks.run = killed(run.FileTasks.run, before=False)
-    elif point == "committed":
+    if point == "committed":
         run.announced = killed(run.announced, before=True)
-    if kind == "batch":
+    elif point != "none":
+        for tasks in (run.FileTasks, run.ParquetTasks):
+            tasks.run = killed(tasks.run, before=point == "planned")
+    with by_arrow() if kind.endswith("arrow") else nullcontext():
+        write(spark, kind, path)
+    spark.stop()
+
+
+def write(spark: SparkSession, kind: str, path: str) -> None:
+    """Writes the rows once, whatever happened before."""
+    if kind.startswith("batch"):
         writer = ds.write(spark.range(1_000)).mode("append")
         writer.options(txnAppId="killed", txnVersion=1).save(f"{path}/target")
     else:
         stream = spark.readStream.format("delta").load(f"{path}/source")
         sink = stream.writeStream.format("delta").option("checkpointLocation", f"{path}/checkpoint")
         sink.trigger(availableNow=True).start(f"{path}/target").awaitTermination()
-    spark.stop()
 
 
 if __name__ == "__main__":

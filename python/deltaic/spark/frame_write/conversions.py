@@ -8,10 +8,16 @@ from pyspark.sql.types import (
     ArrayType,
     AtomicType,
     BinaryType,
+    ByteType,
     DataType,
     DateType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
     MapType,
     NumericType,
+    ShortType,
     StringType,
     StructField,
     StructType,
@@ -19,8 +25,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-__all__ = ["converted", "is_kept"]
+__all__ = ["changes_numbers", "converted", "is_kept"]
 
+_BINARY = (FloatType, DoubleType)
+# The first numbers above those of a type.
+_LIMITS: dict[type[DataType], float] = {IntegerType: 2.0**31, LongType: 2.0**63}
+_WIDER: list[list[type[DataType]]] = [[ByteType, ShortType, IntegerType, LongType], [FloatType, DoubleType]]
 _TIMES = (DateType, TimestampType, TimestampNTZType)
 
 
@@ -73,7 +83,37 @@ def is_kept(values: Column, given: DataType, wanted: DataType) -> Column | None:
         return _all([each for each in (of_keys, of_items) if each is not None])
     if not (isinstance(given, NumericType) and isinstance(wanted, NumericType)) or given == wanted:
         return None
-    return values.try_cast(wanted).try_cast(given).eqNullSafe(values)
+    kept = values.try_cast(wanted).try_cast(given).eqNullSafe(values)
+    return kept & _is_below_limit(values, given, wanted)
+
+
+def _is_below_limit(values: Column, given: DataType, wanted: DataType) -> Column:
+    """Whether a number is not the first one above its type, which Spark casts to the last one of it."""
+    if isinstance(given, _BINARY) and type(wanted) in _LIMITS:
+        return values.isNull() | (values < F.lit(_LIMITS[type(wanted)]))
+    if isinstance(wanted, _BINARY) and type(given) in _LIMITS:
+        return values.isNull() | (values.try_cast(wanted) < F.lit(_LIMITS[type(given)]))
+    return F.lit(True)  # noqa: FBT003 - a literal of SQL
+
+
+def changes_numbers(given: DataType, wanted: DataType) -> bool:
+    """Whether numbers become those of another type, other than of a wider one that has all of them.
+
+    >>> changes_numbers(IntegerType(), LongType()), changes_numbers(LongType(), DoubleType())
+    (False, True)
+    """
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        return any(changes_numbers(part.dataType, field.dataType) for part, field in _pairs(given, wanted))
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType):
+        return changes_numbers(given.elementType, wanted.elementType)
+    if isinstance(given, MapType) and isinstance(wanted, MapType):
+        keys, items = (given.keyType, wanted.keyType), (given.valueType, wanted.valueType)
+        return changes_numbers(*keys) or changes_numbers(*items)
+    if not (isinstance(given, NumericType) and isinstance(wanted, NumericType)) or given == wanted:
+        return False
+    return not any(
+        type(given) in order and type(wanted) in order[order.index(type(given)) :] for order in _WIDER
+    )
 
 
 def _of_all(values: Column, given: DataType, wanted: DataType) -> Column | None:

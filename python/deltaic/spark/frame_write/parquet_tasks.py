@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,10 +80,7 @@ class ParquetForm:
 
     def takes(self, rows: StructType) -> bool:
         """Whether rows have exactly the types of the columns, in their order."""
-        pairs = zip(rows.fields, self.columns.fields, strict=False)
-        return len(rows.fields) == len(self.columns.fields) and all(
-            _is_same(given.dataType, wanted.dataType) for given, wanted in pairs
-        )
+        return _is_same(rows, self.columns)
 
 
 class ParquetTasks:
@@ -103,6 +101,8 @@ class ParquetTasks:
             RuntimeUnavailable: This Spark cannot compile, load or run the classes of deltaic.
         """
         classes = _classes(frame.sparkSession)
+        root = _LOCAL + unquote(job.uri.removeprefix(_LOCAL)).rstrip("/")
+        _ensure_names(frame.sparkSession, root)
         self.token = uuid.uuid4().hex
         """Marks the errors of these tasks."""
         self._job = job
@@ -110,7 +110,7 @@ class ParquetTasks:
         of_java: Any = frame
         self._write = classes.package.FrameWrite(
             of_java._jdf,  # noqa: SLF001 - no public way
-            _LOCAL + unquote(job.uri.removeprefix(_LOCAL)).rstrip("/"),
+            root,
             form.random_prefix,
             form.columns.json(),
             form.settings,
@@ -127,14 +127,18 @@ class ParquetTasks:
             PySparkException: The job failed or was cancelled.
         """
         try:
-            files = self._write.run()
+            return self._job.given_files(self._write.run())
         except BaseException:
             # On a thread of its own: after an interruption the connection of this one still waits.
-            waiting = Thread(target=self._write.stop, daemon=True)
-            waiting.start()
-            waiting.join()
+            discarding = Thread(target=self._discard, daemon=True)
+            discarding.start()
+            discarding.join()
             raise
-        return self._job.given_files(files)
+
+    def _discard(self) -> None:
+        # A file that cannot be deleted remains as an unreferenced file.
+        with suppress(Exception):
+            self._write.discard()
 
     def reported(self) -> str:
         """Returns the files to delete after a failure: the classes have deleted them."""
@@ -152,6 +156,18 @@ def why_not(spark: SparkSession) -> str | None:
 
 def _classes(spark: SparkSession) -> JavaClasses:
     return loaded_classes(spark, "write", lambda package: _try(spark, package))
+
+
+def _ensure_names(spark: SparkSession, root: str) -> None:
+    """Verifies that Java finds the names of files in a folder.
+
+    Raises:
+        RuntimeUnavailable: Its locale replaces other letters than ASCII.
+    """
+    session: Any = spark
+    encoding = str(session._jvm.System.getProperty("sun.jnu.encoding"))  # noqa: SLF001 - no public way
+    if not root.isascii() and encoding.upper() not in ("UTF-8", "UTF8"):
+        raise RuntimeUnavailable(f"names of files are in {encoding} in its JVM")
 
 
 _TRIED = (

@@ -12,11 +12,13 @@ from deltaic.exceptions import DeltaicError, InvalidPredicate, MetadataChanged
 from deltaic.spark.frame_write.ansi_mode import depends_on_ansi, is_ansi
 from deltaic.spark.frame_write.arrow_tasks import FileTasks
 from deltaic.spark.frame_write.columns import alias_of
+from deltaic.spark.frame_write.conversions import changes_numbers
 from deltaic.spark.frame_write.encryption import ensure_no_encryption
 from deltaic.spark.frame_write.evaluation import Evaluation
 from deltaic.spark.frame_write.parquet_tasks import ParquetForm, ParquetTasks
 from deltaic.spark.frame_write.plan import WriteRequest, has_identity, plan_write, with_options
 from deltaic.spark.frame_write.replaced import Replaced
+from deltaic.spark.frame_write.table_columns import TableColumn
 from deltaic.spark.frame_write.task_errors import from_text
 from deltaic.spark.frame_write.violations import Guard, quoted
 from deltaic.spark.native.pruning import changed_meaning
@@ -72,7 +74,7 @@ def _committed(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> 
 
 def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> str:
     """Runs the tasks; returns their files as JSON. After a failure, those that were reported are deleted."""
-    form = ParquetForm.of(job)
+    form = _form(frame, job)
     evaluation = Evaluation(frame, job, request.options.replaced.where, exactly=form is not None)
     rows = evaluation.rows()
     if request.options.rebalances:
@@ -86,6 +88,16 @@ def _written(frame: DataFrame, job: _rust.WriteJob, request: WriteRequest) -> st
         if found is None:
             raise
         raise found from None
+
+
+def _form(frame: DataFrame, job: _rust.WriteJob) -> ParquetForm | None:
+    """Returns the form of Spark's own writer; None if tasks of deltaic write, which keep numbers exactly."""
+    known = TableColumn.all_of(job)
+    for part in frame.schema.fields:
+        column = known.get(part.name.lower())
+        if column is not None and changes_numbers(part.dataType, column.type):
+            return None
+    return ParquetForm.of(job)
 
 
 def _tasks(

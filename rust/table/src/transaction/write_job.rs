@@ -26,7 +26,7 @@ use super::append::NewRows;
 use super::evolve::SchemaMode;
 use super::given_files::{GivenFile, ensure_exist, records_of};
 use super::replaced::Replaced;
-use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, names_identity};
+use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, names_identity, plan_of};
 
 /// A planned write: the table that data files are written for, and how they change it. It can be serialized, so that
 /// another process commits it.
@@ -221,13 +221,14 @@ impl WriteJob {
     /// `InternalError` if a bound has no value of its type.
     pub fn given_files(&self, files: &[ParquetFile]) -> Result<Vec<GivenFile>> {
         let digest = self.table.digest()?;
+        let plan = plan_of(&self.table)?;
         let given = files.iter().map(|file| {
             Ok(GivenFile {
                 path: encode_path(&file.path),
                 size: file.size,
                 partition_values: BTreeMap::new(),
                 modification_time: file.modification_time,
-                stats: Some(file.statistics(&self.table)?),
+                stats: Some(file.statistics(&self.table, &plan)?),
                 data_change: true,
                 written_for: Some(digest.clone()),
                 high_water_marks: BTreeMap::new(),

@@ -33,6 +33,7 @@ pub(crate) use file_contents::FileContents;
 pub use generate::identity::Share;
 pub(crate) use generate::identity::is_named as names_identity;
 pub(crate) use generate::names as generated_names;
+pub(crate) use parquet_file::plan_of;
 pub use parquet_file::{ParquetFile, ParquetForm};
 pub(crate) use pieces::bytes_of;
 pub(crate) use plan::WritePlan;

@@ -24,6 +24,9 @@ use super::leaf_bounds::{Leaf, LeafBounds, statistics_of};
 use super::plan::WritePlan;
 use super::write_task::TaskSettings;
 
+/// Engines report bounds of text up to this length, in characters.
+const MOST_PREFIX: usize = 100_000;
+
 /// What an engine that knows Parquet needs to write data files of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ParquetForm {
@@ -59,7 +62,10 @@ impl ParquetForm {
         if has_more {
             return Ok(None);
         }
-        let plan = WritePlan::try_new(table, &schema.to_arrow()?, FileContents::EvaluatedRows)?;
+        let plan = plan_of(table)?;
+        if plan.form.string_prefix >= MOST_PREFIX {
+            return Ok(None);
+        }
         let codec = match settings
             .codec
             .as_deref()
@@ -79,14 +85,14 @@ impl ParquetForm {
             second_version: plan.form.second_version,
             random_prefix: plan.form.random_prefix.unwrap_or(0),
             // A bound depends on one character after the prefix.
-            text_bytes: plan
-                .form
-                .string_prefix
-                .saturating_add(1)
-                .saturating_mul(4)
-                .min(1 << 20),
+            text_bytes: (plan.form.string_prefix + 1) * 4,
         }))
     }
+}
+
+/// The plan of files with rows of all columns.
+pub(crate) fn plan_of(table: &TableConfiguration) -> Result<WritePlan> {
+    WritePlan::try_new(table, &table.schema()?.to_arrow()?, FileContents::EvaluatedRows)
 }
 
 /// Whether every part of a type is NULL or a value that Parquet defines.
@@ -175,9 +181,8 @@ impl ParquetFile {
     ///
     /// # Errors
     ///
-    /// Those of planning a write to the table; `InternalError` if a bound has no value of its type.
-    pub(crate) fn statistics(&self, table: &TableConfiguration) -> Result<String> {
-        let plan = WritePlan::try_new(table, &table.schema()?.to_arrow()?, FileContents::EvaluatedRows)?;
+    /// `InternalError` if a bound has no value of its type.
+    pub(crate) fn statistics(&self, table: &TableConfiguration, plan: &WritePlan) -> Result<String> {
         let statistics = statistics_of(
             plan.statistics(),
             self.rows,

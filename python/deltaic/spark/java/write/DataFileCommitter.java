@@ -33,14 +33,18 @@ public final class DataFileCommitter extends FileCommitProtocol implements Seria
     /** A part of the names of all files of the write. */
     private final String id = UUID.randomUUID().toString();
     private final int randomPrefix;
+    /** Whether the write creates the folder of the table. */
+    private final boolean isNew;
     /** Of a task: the paths of its files. */
     private transient List paths;
     /** Of the driver: the files of accepted attempts, as JSON. */
     private transient String files;
 
-    DataFileCommitter(String root, int randomPrefix) {
+    DataFileCommitter(String root, int randomPrefix, Configuration settings) throws IOException {
         this.root = root;
         this.randomPrefix = randomPrefix;
+        Path table = new Path(root);
+        this.isNew = !table.getFileSystem(settings).exists(table);
     }
 
     /** The files of accepted attempts, as JSON. */
@@ -62,19 +66,21 @@ public final class DataFileCommitter extends FileCommitProtocol implements Seria
     /** Tasks may still run: `deleteAll` deletes the files later. */
     public void abortJob(JobContext job) {}
 
-    /** Deletes the files of all tasks, when none runs any more. */
+    /** Deletes the files of all tasks, when none runs any more; and the folders of a table that does not exist. */
     void deleteAll(Configuration settings) throws IOException {
         Path table = new Path(root);
         FileSystem store = table.getFileSystem(settings);
+        if (!store.exists(table)) return;
         if (randomPrefix == 0) {
             deleteIn(store, table);
-            return;
+        } else {
+            RemoteIterator folders = store.listStatusIterator(table);
+            while (folders.hasNext()) {
+                Path folder = ((FileStatus) folders.next()).getPath();
+                if (folder.getName().length() == randomPrefix) deleteIn(store, folder);
+            }
         }
-        RemoteIterator folders = store.listStatusIterator(table);
-        while (folders.hasNext()) {
-            Path folder = ((FileStatus) folders.next()).getPath();
-            if (folder.getName().length() == randomPrefix) deleteIn(store, folder);
-        }
+        if (isNew) deleteEmpty(store, table);
     }
 
     private void deleteIn(FileSystem store, Path folder) throws IOException {
@@ -83,9 +89,19 @@ public final class DataFileCommitter extends FileCommitProtocol implements Seria
             Path file = ((FileStatus) files.next()).getPath();
             if (file.getName().contains(id)) store.delete(file, false);
         }
+        if (isNew) deleteEmpty(store, folder);
     }
 
-    public void setupTask(TaskAttemptContext task) { paths = new ArrayList(); }
+    private static void deleteEmpty(FileSystem store, Path folder) throws IOException {
+        if (!store.listStatusIterator(folder).hasNext()) store.delete(folder, false);
+    }
+
+    public void setupTask(TaskAttemptContext task) {
+        paths = new ArrayList();
+        String mask = LocalFiles.umask();
+        // Hadoop's default is not that of the process.
+        if (mask != null) task.getConfiguration().set("fs.permissions.umask-mode", mask);
+    }
 
     public String newTaskTempFile(TaskAttemptContext task, Option folder, String suffix) {
         return newTaskTempFile(task, folder, new FileNameSpec("", suffix));
@@ -129,6 +145,7 @@ public final class DataFileCommitter extends FileCommitProtocol implements Seria
                     continue;
                 }
                 Path place = new Path(path);
+                LocalFiles.sync(place);
                 FileStatus status = place.getFileSystem(task.getConfiguration()).getFileStatus(place);
                 file.put("path", path.substring(root.length() + 1));
                 file.put("size", Long.valueOf(status.getLen()));

@@ -54,14 +54,14 @@ public final class FrameWrite extends AbstractFunction0 {
      */
     public FrameWrite(
             Object frame, String root, int randomPrefix, String columns, Map settings, Map invalidText,
-            int textBytes, long mostRows, String jar) {
+            int textBytes, long mostRows, String jar) throws IOException {
         Dataset rows = (Dataset) frame;
         this.session = (SparkSession) rows.sparkSession();
         this.execution = rows.queryExecution();
         this.columns = (StructType) DataType.fromJson(columns);
         this.format = new DataFileFormat(
                 new HashMap(settings), new RowChecks(this.columns, new HashMap(invalidText)), textBytes);
-        this.committer = new DataFileCommitter(root, randomPrefix);
+        this.committer = new DataFileCommitter(root, randomPrefix, settings());
         this.options = new HashMap();
         this.options.put("maxRecordsPerFile", Long.toString(mostRows));
         this.options.put("compression", (String) settings.get("parquet.compression"));
@@ -69,33 +69,30 @@ public final class FrameWrite extends AbstractFunction0 {
         this.jobs = new TaggedJobs(session.sparkContext());
     }
 
-    /** Runs the tasks; returns the files that they wrote as JSON. After a failure none remains. */
+    /** Runs the tasks; returns the files that they wrote as JSON. After a failure `discard` must be called. */
     public String run() {
         jobs.begin();
         try {
             SQLExecution$.MODULE$.withNewExecutionId(execution, Option.apply("deltaic write"), this);
             return committer.files();
         } catch (Throwable error) {
-            clear();
             throw FrameWrite.unchecked(error);
         } finally {
             jobs.end();
         }
     }
 
-    private void clear() {
-        boolean isInterrupted = Thread.interrupted();
-        try {
-            jobs.awaitTasks();
-            Configuration settings = session.sessionState().newHadoopConf();
-            format.apply(settings);
-            committer.deleteAll(settings);
-        } catch (IOException error) {
-            // They remain as unreferenced files.
-        } catch (InterruptedException error) {
-            isInterrupted = true;
-        }
-        if (isInterrupted) Thread.currentThread().interrupt();
+    /** Cancels the write unless it has ended, waits until nothing of it runs any more, and deletes its files. */
+    public void discard() throws InterruptedException, IOException {
+        jobs.stop();
+        jobs.awaitTasks();
+        committer.deleteAll(settings());
+    }
+
+    private Configuration settings() {
+        Configuration settings = session.sessionState().newHadoopConf();
+        format.apply(settings);
+        return settings;
     }
 
     private static RuntimeException unchecked(Throwable error) {
@@ -103,9 +100,6 @@ public final class FrameWrite extends AbstractFunction0 {
         if (error instanceof Error) throw (Error) error;
         return new RuntimeException(error);
     }
-
-    /** Cancels the write, unless it has ended, and returns when nothing of it runs any more. */
-    public void stop() throws InterruptedException { jobs.stop(); }
 
     /** Is called by Spark, as the body of an execution. */
     public Object apply() {

@@ -123,6 +123,16 @@ impl FilePlan {
         })
     }
 
+    /// The rows of each batch of so many rows. The Parquet reader allocates and zeroes every buffer for a full batch,
+    /// so they have about the same size.
+    pub(crate) fn batch_rows_of(&self, rows: usize) -> usize {
+        let rows = rows.max(1);
+        match self.task.context.batch_size {
+            Some(size) => size.min(rows),
+            None => rows.div_ceil(rows.div_ceil(self.batch_rows)),
+        }
+    }
+
     /// The path of the file for each row.
     fn paths(&self, rows: usize) -> ArrayRef {
         let repeated = || StringArray::from_iter_values(std::iter::repeat_n(self.task.path.as_str(), rows));

@@ -96,10 +96,15 @@ impl PageWise {
         let OpenFile { plan, arrow, .. } = self.file.as_ref();
         self.ensure_there(leaves)?;
         let mask = ProjectionMask::leaves(arrow.parquet_schema(), leaves.iter().copied());
+        let rows = match &selection {
+            Some(selection) => selection.row_count(),
+            None => Group::rows_of(&self.groups),
+        };
+        let rows = limit.map_or(rows, |limit| rows.min(limit));
         let mut builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.pages.clone(), arrow.clone())
                 .with_projection(mask)
-                .with_batch_size(plan.batch_rows)
+                .with_batch_size(plan.batch_rows_of(rows))
                 .with_row_selection_policy(plan.selection_policy(&self.groups))
                 .with_row_groups(self.groups.iter().map(|group| group.index).collect());
         if let Some(selection) = selection {

@@ -21,6 +21,12 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The number of rows that are read of row groups.
+    pub(crate) fn rows_of(groups: &[Self]) -> usize {
+        let rows = groups.iter().map(|group| group.rows).fold(0, u64::saturating_add);
+        usize::try_from(rows).unwrap_or(usize::MAX)
+    }
+
     /// Selects rows of the row group that starts at row `first` of the file; `None` if none of its rows is selected.
     /// `row_ranges` are the row ranges that may match, all rows if `None`.
     pub(crate) fn select(

@@ -154,7 +154,7 @@ impl ReadUnit {
         let file = PageGuard::new(footer.file.clone(), self.file.packing);
         let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(file, arrow.clone())
             .with_projection(ProjectionMask::leaves(schema, output.iter().copied()))
-            .with_batch_size(plan.batch_rows)
+            .with_batch_size(plan.batch_rows_of(Group::rows_of(&self.groups)))
             .with_max_predicate_cache_size(CACHED_BYTES)
             .with_row_selection_policy(plan.selection_policy(&self.groups))
             .with_row_group_selections(self.groups.iter().map(Group::to_parquet).collect());
