@@ -40,9 +40,10 @@ class Shape:
     batches: int = 0
     """The number of batches of a stream; 0 for one append."""
 
-    def rows(self, scale: float) -> int:
-        """Returns the number of rows at a scale."""
-        return max(1_000, round(self.count * scale))
+    def asked(self, scale: float) -> dict[str, Any]:
+        """Returns the name, and the numbers of rows and batches at a scale."""
+        batches = max(2, round(self.batches * scale)) if self.batches else 0
+        return {"shape": self.name, "rows": max(1_000, round(self.count * scale)), "batches": batches}
 
 
 SHAPES = {
@@ -88,7 +89,7 @@ def write(spark: SparkSession, way: str, asked: dict[str, Any]) -> float:
     frame = frame_of(spark, shape, asked["rows"])
     begin = time.perf_counter()
     if shape.batches:
-        _stream(spark, frame, path, codec, shape.batches)
+        _stream(spark, frame, path, codec, asked["batches"])
     else:
         writer = frame.write.format("delta").mode("append").option("compression", codec)
         writer.partitionBy(*shape.partition_by).save(path)

@@ -49,7 +49,7 @@ class Bench:
         paths = {way: str(self.folder / f"{shape.name}-{codec}-{way}") for way in self.peers}
         for turn in range(self.repeat + 1):
             for way, peer in self.peers.items():
-                asked = {"shape": shape.name, "codec": codec, "rows": shape.rows(self.scale)}
+                asked = {"codec": codec, **shape.asked(self.scale)}
                 said = peer.ask(do="write", table=paths[way], **asked)
                 if "wall" not in said:
                     why = said.get("failed") or said.get("absent")

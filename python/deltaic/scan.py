@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from deltaic import _rust
 from deltaic.optional import require
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = ["Scan", "ScanTask"]
+
+
+# The fewest rows of a chunk on average that `to_polars` leaves as it is.
+_CHUNK_ROWS = 8_192
 
 
 class Scan:
@@ -69,7 +73,11 @@ class Scan:
         views = self._rust.with_strings("view") if isinstance(self._rust, _rust.Scan) else self._rust
         # Not from the stream itself, which carries the text of an error but not its class.
         rows = _reader(views, "Scan.to_polars()").read_all()
-        return require("polars", "Scan.to_polars()").DataFrame(rows)
+        frame = cast(
+            "polars.DataFrame", require("polars", "Scan.to_polars()").from_arrow(rows, rechunk=False)
+        )
+        # Joining chunks copies all rows; many small ones would make each operation slow.
+        return frame.rechunk() if frame.height < frame.n_chunks() * _CHUNK_ROWS else frame
 
     def count(self) -> int:
         """Returns the number of rows of the result; from the log alone if that is exact."""

@@ -250,7 +250,8 @@ def test_refused_rows_leave_nothing(spark: SparkSession, tmp_path: Path, runs: l
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT ARRAY(CAST(X'ff' AS string)) AS v",
+        "SELECT ARRAY('é', 'twelve bytes', CAST(X'ff' AS string)) AS v",
+        "SELECT ARRAY(CONCAT('eight by', CAST(X'ff' AS string), 'more than')) AS v",
         "SELECT MAP(CAST(X'ff' AS string), 1) AS v",
         "SELECT MAP(1, CAST(X'c3' AS string)) AS v",
         "SELECT NAMED_STRUCT('x', ARRAY(NAMED_STRUCT('y', CAST(X'ff' AS string)))) AS v",

@@ -145,7 +145,7 @@ public final class DataFileCommitter extends FileCommitProtocol implements Seria
                     continue;
                 }
                 Path place = new Path(path);
-                LocalFiles.sync(place);
+                LocalFiles.sync(place, new Path(root));
                 FileStatus status = place.getFileSystem(task.getConfiguration()).getFileStatus(place);
                 file.put("path", path.substring(root.length() + 1));
                 file.put("size", Long.valueOf(status.getLen()));

@@ -13,11 +13,18 @@ import org.apache.hadoop.fs.Path;
 final class LocalFiles {
     private LocalFiles() {}
 
-    /** Makes a file and its name durable: the commit that names it must not outlive it. */
-    static void sync(Path file) throws IOException {
-        java.nio.file.Path place = Paths.get(file.toUri().getPath(), new String[0]);
+    /** Makes a file and its names below a folder durable: the commit that names it must not outlive it. */
+    static void sync(Path file, Path root) throws IOException {
+        java.nio.file.Path place = local(file);
         sync(place, StandardOpenOption.WRITE);
-        sync(place.getParent(), StandardOpenOption.READ);
+        while (!place.equals(local(root))) {
+            place = place.getParent();
+            sync(place, StandardOpenOption.READ);
+        }
+    }
+
+    private static java.nio.file.Path local(Path path) {
+        return Paths.get(path.toUri().getPath(), new String[0]);
     }
 
     private static void sync(java.nio.file.Path place, OpenOption option) throws IOException {

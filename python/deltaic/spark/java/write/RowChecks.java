@@ -15,6 +15,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** What each row is looked at for: text that is not UTF-8, and NULL instead of an array or a map, which footers lack. */
 final class RowChecks implements Serializable {
@@ -104,9 +106,25 @@ final class RowChecks implements Serializable {
         return false;
     }
 
+    private static boolean isValid(UTF8String text) {
+        Object base = text.getBaseObject();
+        long at = text.getBaseOffset();
+        long end = at + text.numBytes();
+        // Eight bytes of ASCII at a time: most text has no others.
+        while (at + 8 <= end) {
+            if ((Platform.getLong(base, at) & 0x8080808080808080L) != 0) return text.isValid();
+            at += 8;
+        }
+        while (at < end) {
+            if (Platform.getByte(base, at) < 0) return text.isValid();
+            at++;
+        }
+        return true;
+    }
+
     /** Whether the text of a value that is not NULL is UTF-8. */
     private static boolean isValid(SpecializedGetters of, int at, DataType type) {
-        if (type instanceof StringType) return of.getUTF8String(at).isValid();
+        if (type instanceof StringType) return RowChecks.isValid(of.getUTF8String(at));
         if (type instanceof ArrayType) return areValid(of.getArray(at), ((ArrayType) type).elementType());
         if (type instanceof MapType) {
             MapData map = of.getMap(at);
