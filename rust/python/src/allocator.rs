@@ -13,11 +13,11 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// `mi_option_arena_purge_mult` of mimalloc 2, which the binding does not name.
 const ARENA_PURGE_FACTOR: mi_option_t = 24;
 
-/// Unused memory is returned to the kernel after ten times so many milliseconds. The default of 100 ms lets a write that
-/// allocates a row group after another hold several times what it needs; less than 20 ms costs page faults where a batch is
-/// read after another.
-const SOON: c_long = 2;
+/// Unused memory is returned to the kernel after ten times so many milliseconds. A second, because a result that is read
+/// after another of its size needs no new pages then. That lets a write, which allocates a row group after another, hold
+/// several times what it needs; less than 20 ms costs it page faults.
 const LATER: c_long = 100;
+const SOON: c_long = 2;
 
 /// Sets whether unused memory is kept for a second, or returned to the kernel after 20 ms.
 #[expect(

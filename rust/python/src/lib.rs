@@ -57,7 +57,7 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // With the feature `witness`, a counting allocator is used instead.
     #[cfg(not(feature = "witness"))]
     {
-        allocator::keep_memory(false);
+        allocator::keep_memory(true);
         set_allocator(Allocator {
             release: allocator::return_memory,
             keep: allocator::keep_memory,

@@ -13,8 +13,8 @@ pub struct Allocator {
 
 static ALLOCATOR: OnceLock<Allocator> = OnceLock::new();
 
-/// Number of [`KeepUnused`].
-static KEEPING: Mutex<usize> = Mutex::new(0);
+/// Number of [`KeepUnused`] and of [`ReturnUnused`].
+static ASKED: Mutex<(usize, usize)> = Mutex::new((0, 0));
 
 /// Sets the allocator of the process. The first one is used.
 pub fn set_allocator(allocator: Allocator) {
@@ -29,37 +29,53 @@ pub fn release_unused() {
     }
 }
 
-/// While one exists, unused memory is kept for longer: for operations that allocate the same memory again and again, so
-/// that its pages need not be mapped each time.
+/// While one exists, unused memory is kept for longer, even if a [`ReturnUnused`] exists: for operations that allocate the
+/// same memory again and again, so that its pages need not be mapped each time.
 #[derive(Debug)]
 pub struct KeepUnused(());
+
+/// While one exists, unused memory is returned soon: for operations that hold much memory at a time, each in other blocks
+/// than before.
+#[derive(Debug)]
+pub struct ReturnUnused(());
 
 impl KeepUnused {
     /// Keeps unused memory until the value is dropped.
     #[must_use]
     pub fn begin() -> Self {
-        let mut keeping = KEEPING.lock().unwrap_or_else(PoisonError::into_inner);
-        if *keeping == 0 {
-            keep(true);
-        }
-        *keeping += 1;
+        change(|(keeping, _)| *keeping += 1);
         Self(())
     }
 }
 
 impl Drop for KeepUnused {
     fn drop(&mut self) {
-        let mut keeping = KEEPING.lock().unwrap_or_else(PoisonError::into_inner);
-        *keeping -= 1;
-        if *keeping == 0 {
-            keep(false);
-        }
+        change(|(keeping, _)| *keeping -= 1);
     }
 }
 
-fn keep(is_kept: bool) {
-    if let Some(allocator) = ALLOCATOR.get() {
-        (allocator.keep)(is_kept);
+impl ReturnUnused {
+    /// Returns unused memory soon until the value is dropped.
+    #[must_use]
+    pub fn begin() -> Self {
+        change(|(_, returning)| *returning += 1);
+        Self(())
+    }
+}
+
+impl Drop for ReturnUnused {
+    fn drop(&mut self) {
+        change(|(_, returning)| *returning -= 1);
+    }
+}
+
+fn change(numbers: impl FnOnce(&mut (usize, usize))) {
+    let is_kept = |asked: (usize, usize)| asked.0 > 0 || asked.1 == 0;
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = is_kept(*asked);
+    numbers(&mut asked);
+    if let Some(allocator) = ALLOCATOR.get().filter(|_| is_kept(*asked) != before) {
+        (allocator.keep)(!before);
     }
 }
 
@@ -69,19 +85,24 @@ mod tests {
 
     use super::*;
 
-    static IS_KEPT: AtomicBool = AtomicBool::new(false);
+    static IS_KEPT: AtomicBool = AtomicBool::new(true);
 
     #[test]
-    fn memory_is_kept_until_the_last_operation_ends() {
+    fn memory_is_returned_soon_while_an_operation_wants_it_and_none_keeps_it() {
         set_allocator(Allocator {
             release: || (),
             keep: |is_kept| IS_KEPT.store(is_kept, Ordering::Relaxed),
         });
-        let first = KeepUnused::begin();
-        let second = KeepUnused::begin();
+        let is_kept = || IS_KEPT.load(Ordering::Relaxed);
+        let first = ReturnUnused::begin();
+        let second = ReturnUnused::begin();
+        assert!(!is_kept());
+        let kept = KeepUnused::begin();
+        assert!(is_kept());
         drop(first);
-        assert!(IS_KEPT.load(Ordering::Relaxed));
+        drop(kept);
+        assert!(!is_kept());
         drop(second);
-        assert!(!IS_KEPT.load(Ordering::Relaxed));
+        assert!(is_kept());
     }
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
-use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{DataType, Schema};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -70,33 +67,4 @@ impl StringsAs {
             _ => None,
         }
     }
-
-    /// Converts a column to the output. Views that use less than half of what they reference are copied: otherwise a
-    /// few rows would keep whole pages in memory.
-    ///
-    /// # Errors
-    ///
-    /// Those of a cast.
-    pub(crate) fn of_column(self, column: ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
-        let column = match self.of_type(column.data_type()) {
-            Some(view) => cast(&column, &view)?,
-            None => column,
-        };
-        if let Some(views) = column.as_string_view_opt()
-            && uses_little(views.data_buffers(), views.total_buffer_bytes_used())
-        {
-            return Ok(Arc::new(views.gc()));
-        }
-        if let Some(views) = column.as_binary_view_opt()
-            && uses_little(views.data_buffers(), views.total_buffer_bytes_used())
-        {
-            return Ok(Arc::new(views.gc()));
-        }
-        Ok(column)
-    }
-}
-
-fn uses_little(buffers: &[arrow_buffer::Buffer], used: usize) -> bool {
-    let referenced: usize = buffers.iter().map(|buffer| buffer.len()).sum();
-    used < referenced / 2
 }

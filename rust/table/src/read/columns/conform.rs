@@ -12,7 +12,6 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::UNFIT;
-use super::dictionary_decode::decode_dictionary;
 use super::find::find;
 use super::variant::conform_variant;
 use super::widen::widen;
@@ -111,15 +110,6 @@ pub(crate) fn conform(
                 || is_view(&ArrowType::BinaryView, &ArrowType::Binary)
             {
                 return Ok(Arc::clone(array));
-            }
-            if target == ArrowType::Utf8
-                && let Some(dictionary) = array.as_dictionary_opt()
-                && let Some(texts) = decode_dictionary(dictionary)
-            {
-                return match texts {
-                    Ok(texts) => Ok(Arc::new(texts)),
-                    Err(error) => Err(damaged(&error).with("field", path)),
-                };
             }
             if let Some(widened) = widen(array, &target) {
                 return widened.map_err(|error| damaged(&error).with("field", path));

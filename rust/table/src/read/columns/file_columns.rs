@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
-use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
+use arrow_schema::{Fields, SchemaRef};
 use arrow_select::take::take;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::schema::{DeclaredType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::UNFIT;
 use super::conform::conform;
 use super::leaves::{InFile, in_file};
 use super::padded::padded;
+use super::string_form::laid_out;
+use super::{UNFIT, unfit};
 use crate::scan::Constants;
 
 /// Columns of the table and their locations in a file.
@@ -90,7 +90,7 @@ impl Columns {
                 Some(place) => {
                     let column = conform(batch.column(place), &field.data_type, &field.name, self.mode)?;
                     match declared {
-                        Some(declared) => padded(&without_views(column)?, declared, &field.name),
+                        Some(declared) => padded(&laid_out(column)?, declared, &field.name),
                         None => Ok(column),
                     }
                 }
@@ -141,22 +141,6 @@ impl Roots {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
-}
-
-/// Returns strings one after another.
-fn without_views(column: ArrayRef) -> Result<ArrayRef> {
-    match column.data_type() {
-        DataType::Utf8View => cast(&column, &DataType::Utf8).map_err(unfit),
-        _ => Ok(column),
-    }
-}
-
-pub(crate) fn unfit(error: ArrowError) -> Error {
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the data file does not fit the table's schema: {error}"),
-    )
-    .hint(UNFIT)
 }
 
 /// Verifies that no NOT NULL column contains a NULL.

@@ -15,10 +15,11 @@ use parquet::arrow::arrow_reader::RowSelectionPolicy;
 use super::batch_rows::batch_rows;
 use super::known_plans::{KnownPlans, OutputPlan};
 use super::row_identity::RowIdentity;
-use crate::read::columns::file_columns::unfit;
 use crate::read::columns::file_columns::{Columns, Roots};
 use crate::read::columns::find::find_name;
 use crate::read::columns::leaves::{of_root, on_paths};
+use crate::read::columns::string_form::in_form;
+use crate::read::columns::unfit;
 use crate::read::columns::variant::to_json;
 use crate::read::parquet::footer::Footer;
 use crate::read::pruning::selection::Group;
@@ -224,7 +225,7 @@ impl FilePlan {
                     VariantAs::Arrow => column,
                     VariantAs::Json => to_json(&column, &field.data_type, &field.name)?,
                 };
-                context.strings.of_column(column).map_err(unfit)
+                in_form(column, context.strings)
             });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

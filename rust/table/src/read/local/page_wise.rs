@@ -21,7 +21,8 @@ use parquet::file::reader::Length;
 use super::pages::{Failure, FilePages, Source, outside};
 use super::predicate_cache::CACHED_BYTES;
 use super::predicate_cache::CachedColumn;
-use crate::read::columns::file_columns::{Roots, unfit};
+use crate::read::columns::file_columns::Roots;
+use crate::read::columns::unfit;
 use crate::read::file::open_file::OpenFile;
 use crate::read::file::row_counts::RowCounts;
 use crate::read::file::stop::Stop;
@@ -66,7 +67,7 @@ impl PageWise {
         seen: &RowCounts,
     ) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>> {
         let plan = Arc::clone(&self.file.plan);
-        let asked = selection_of(&self.groups, &self.file.footer.metadata)?;
+        let asked = selection_of(&self.groups);
         if !plan.is_late {
             let limit = self.file.limit.filter(|_| plan.stages.is_empty());
             let reader = self.reader(&plan.leaves, asked, limit)?;

@@ -155,19 +155,23 @@ pub(crate) fn damaged(error: &ParquetError, path: &str) -> Error {
 
 /// Maps the Parquet reader's message about an invalid file to an error.
 pub(crate) fn unreadable(text: &str) -> Error {
-    // Arrow's strings have 32-bit offsets.
     if text.contains("overflow decoding byte array") {
-        return Error::new(
-            ErrorKind::InvalidArgument,
-            "a batch of the file's rows contains more than 2 GiB of one column",
-        )
-        .hint("read fewer rows at a time: scan(…, batch_size=…)");
+        return too_many_bytes();
     }
     Error::new(
         ErrorKind::CorruptData,
         format!("the data file cannot be read: {text}"),
     )
     .hint("the file is truncated or damaged: restore it from a backup")
+}
+
+/// The error for a batch whose strings exceed Arrow's 32-bit offsets.
+pub(crate) fn too_many_bytes() -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        "a batch of the file's rows contains more than 2 GiB of one column",
+    )
+    .hint("read fewer rows at a time: scan(…, batch_size=…)")
 }
 
 /// Returns the error that a filter raised, if the Parquet reader wraps one.

@@ -230,7 +230,7 @@ fn chunk(file: &ParquetMetaData, group: usize, leaf: usize) -> Option<&ColumnChu
 }
 
 /// Whether all values of a column chunk are dictionary-encoded.
-pub(crate) fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+fn is_all_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     let only = |encoding| {
         let pages = chunk.page_encoding_stats_mask();
         pages.is_some_and(|pages| pages.is_only(encoding))

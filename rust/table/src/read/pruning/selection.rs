@@ -1,5 +1,7 @@
 //! Selects the rows of row groups to decode: those that deletion vectors keep, on pages that may contain a match.
 
+use std::ops::Range;
+
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::arrow_reader::{RowGroupSelection, RowSelection};
@@ -14,10 +16,12 @@ pub(crate) struct Group {
     pub(crate) index: usize,
     /// The number of rows to decode.
     pub(crate) rows: u64,
-    /// The rows to decode; `None` for all.
+    /// The rows of the row group among which are those to decode: a row group may be split, so that others read others.
+    part: Range<usize>,
+    /// The rows of the part to decode; `None` for all.
     mask: Option<BooleanBuffer>,
-    /// Whether the row group is split, and other groups contain other rows of it.
-    is_part: bool,
+    /// The number of rows of the row group.
+    count: usize,
 }
 
 impl Group {
@@ -46,59 +50,43 @@ impl Group {
             (Some(vector), Some(pages)) => Some(&vector & &pages),
             (one, other) => one.or(other),
         };
-        let Some(mask) = both else {
-            return Ok(Some(Self {
-                index,
-                rows: count,
-                mask: None,
-                is_part: false,
-            }));
-        };
-        let kept = u64::try_from(mask.count_set_bits()).unwrap_or(u64::MAX);
-        Ok((kept > 0).then(|| Self {
-            index,
-            rows: kept,
-            mask: (kept < count).then_some(mask),
-            is_part: false,
-        }))
+        let count = position(count)?;
+        Ok(Self::new(index, 0..count, both, count))
     }
 
-    /// Splits the rows into groups that end before each of `cuts`, and at the end of the row group's `count` rows. Does
-    /// not split if the cuts are not ascending or not within the row group.
-    pub(crate) fn split(self, count: u64, cuts: &[u64]) -> Result<Vec<Self>> {
-        let bounds: Vec<u64> = std::iter::once(0)
-            .chain(cuts.iter().copied())
-            .chain(std::iter::once(count))
-            .collect();
+    /// `None` if no row is selected.
+    fn new(index: usize, part: Range<usize>, mask: Option<BooleanBuffer>, count: usize) -> Option<Self> {
+        let rows = mask.as_ref().map_or(part.len(), BooleanBuffer::count_set_bits);
+        (rows > 0).then(|| Self {
+            index,
+            rows: rows as u64,
+            mask: mask.filter(|_| rows < part.len()),
+            part,
+            count,
+        })
+    }
+
+    /// Splits the rows into groups that end before each of `cuts`, and at the end of the row group. Does not split if the
+    /// cuts are not ascending or not within the row group.
+    pub(crate) fn split(self, cuts: &[u64]) -> Result<Vec<Self>> {
+        let mut bounds = vec![0];
+        for cut in cuts {
+            bounds.push(position(*cut)?);
+        }
+        bounds.push(self.count);
         if !bounds.is_sorted_by(|first, end| first < end) {
             return Ok(vec![self]);
         }
-        let mut groups = Vec::new();
-        for (first, end) in bounds.iter().zip(bounds.iter().skip(1)) {
-            groups.extend(self.between(*first, *end, count)?);
-        }
-        Ok(groups)
+        let parts = bounds.iter().zip(bounds.iter().skip(1));
+        Ok(parts
+            .filter_map(|(first, end)| self.between(*first..*end))
+            .collect())
     }
 
-    /// Returns the selected rows from `first` up to `end`; `None` if there are none.
-    fn between(&self, first: u64, end: u64, count: u64) -> Result<Option<Self>> {
-        let (first, end, count) = (position(first)?, position(end)?, position(count)?);
-        let length = end.checked_sub(first).ok_or_else(impossible)?;
-        let mut bits = BooleanBufferBuilder::new(count);
-        bits.append_n(first, false);
-        match &self.mask {
-            Some(mask) => bits.append_buffer(&mask.slice(first, length)),
-            None => bits.append_n(length, true),
-        }
-        bits.append_n(count.checked_sub(end).ok_or_else(impossible)?, false);
-        let mask = bits.finish();
-        let rows = mask.count_set_bits() as u64;
-        Ok((rows > 0).then_some(Self {
-            index: self.index,
-            rows,
-            mask: Some(mask),
-            is_part: true,
-        }))
+    /// Returns the selected rows of a part of the row group; `None` if there are none.
+    fn between(&self, part: Range<usize>) -> Option<Self> {
+        let mask = self.mask.as_ref().map(|mask| mask.slice(part.start, part.len()));
+        Self::new(self.index, part, mask, self.count)
     }
 
     /// The number of rows from the first selected row to the last.
@@ -115,11 +103,18 @@ impl Group {
     }
 
     pub(crate) fn is_part(&self) -> bool {
-        self.is_part
+        self.part.len() < self.count
     }
 
     pub(crate) fn selection(&self) -> Option<RowSelection> {
-        self.mask.clone().map(RowSelection::from_boolean_buffer)
+        match &self.mask {
+            None if !self.is_part() => None,
+            None => Some(RowSelection::from_consecutive_ranges(
+                std::iter::once(self.part.clone()),
+                self.count,
+            )),
+            Some(_) => Some(mask_of(std::slice::from_ref(self))),
+        }
     }
 
     pub(crate) fn to_parquet(&self) -> RowGroupSelection {
@@ -128,18 +123,30 @@ impl Group {
 }
 
 /// Returns the rows to decode of consecutive row groups; `None` if all are.
-pub(crate) fn selection_of(groups: &[Group], file: &ParquetMetaData) -> Result<Option<RowSelection>> {
-    if groups.iter().all(|group| group.mask.is_none()) {
-        return Ok(None);
+pub(crate) fn selection_of(groups: &[Group]) -> Option<RowSelection> {
+    match groups {
+        [one] => one.selection(),
+        _ if groups
+            .iter()
+            .all(|group| group.mask.is_none() && !group.is_part()) =>
+        {
+            None
+        }
+        _ => Some(mask_of(groups)),
     }
-    let mut bits = BooleanBufferBuilder::new(0);
+}
+
+fn mask_of(groups: &[Group]) -> RowSelection {
+    let mut bits = BooleanBufferBuilder::new(groups.iter().map(|group| group.count).sum());
     for group in groups {
+        bits.append_n(group.part.start, false);
         match &group.mask {
             Some(mask) => bits.append_buffer(mask),
-            None => bits.append_n(position(rows_of(file, group.index))?, true),
+            None => bits.append_n(group.part.len(), true),
         }
+        bits.append_n(group.count.saturating_sub(group.part.end), false);
     }
-    Ok(Some(RowSelection::from_boolean_buffer(bits.finish())))
+    RowSelection::from_boolean_buffer(bits.finish())
 }
 
 /// Returns the number of rows of a row group.
@@ -231,15 +238,19 @@ pub(crate) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<
 
 #[cfg(test)]
 mod tests {
+    use parquet::arrow::arrow_reader::RowSelector;
+
     use super::*;
 
     fn group(mask: &[bool]) -> Group {
         let mask: BooleanBuffer = mask.iter().copied().collect();
+        let count = mask.len();
         Group {
             index: 0,
             rows: mask.count_set_bits() as u64,
+            part: 0..count,
             mask: Some(mask),
-            is_part: false,
+            count,
         }
     }
 
@@ -293,7 +304,7 @@ mod tests {
     fn cuts_that_are_not_rows_split_nothing() -> Result<()> {
         for cuts in [&[0][..], &[4], &[5], &[2, 2], &[3, 1], &[u64::MAX]] {
             let whole = group(&[true, false, true, true]);
-            let parts = whole.split(4, cuts)?;
+            let parts = whole.split(cuts)?;
             let rows: Vec<u64> = parts.iter().map(|part| part.rows).collect();
             assert_eq!(
                 (rows, parts.iter().any(Group::is_part)),
@@ -304,29 +315,45 @@ mod tests {
         Ok(())
     }
 
+    /// The rows of a selection, in order.
+    fn rows_in(selection: Option<RowSelection>, count: usize) -> Vec<usize> {
+        let Some(selection) = selection else {
+            return (0..count).collect();
+        };
+        let mut row = 0;
+        let mut rows = Vec::new();
+        for run in Vec::<RowSelector>::from(selection) {
+            if !run.skip {
+                rows.extend(row..row + run.row_count);
+            }
+            row += run.row_count;
+        }
+        assert_eq!(row, count);
+        rows
+    }
+
     proptest::proptest! {
         /// Every row is in exactly one part, and parts are in order.
         #[test]
         fn parts_have_each_row_once(
-            mask in proptest::collection::vec(proptest::bool::ANY, 1..200),
-            cut in proptest::collection::btree_set(0u64..200, 0..6),
+            mask in proptest::collection::vec(proptest::bool::weighted(0.9), 1..40),
+            cut in proptest::collection::btree_set(1u64..40, 0..6),
         ) {
-            let whole = group(&mask);
-            let count = mask.len() as u64;
-            let cuts: Vec<u64> = cut.into_iter().filter(|cut| *cut < count).collect();
-            let mut first = 0;
+            let count = mask.len();
+            let all: Vec<usize> = (0..count).filter(|row| mask[*row]).collect();
+            let cuts: Vec<u64> = cut.into_iter().filter(|cut| *cut < count as u64).collect();
+            let whole = Group::new(0, 0..count, Some(mask.into()), count);
+            let parts = whole.map(|whole| whole.split(&cuts)).transpose().expect("the cuts are rows");
             let mut found = vec![];
-            for end in cuts.iter().copied().chain([count]) {
-                let part = whole.between(first, end, count);
-                if let Some(part) = part.expect("the cuts are rows") {
-                    let bits = part.mask.clone().map(|mask| mask.set_indices().collect::<Vec<_>>());
-                    let bits = bits.unwrap_or_default();
-                    proptest::prop_assert_eq!(bits.len() as u64, part.rows);
-                    found.extend(bits);
-                }
-                first = end;
+            for part in parts.into_iter().flatten() {
+                let rows = rows_in(part.selection(), count);
+                proptest::prop_assert_eq!(rows.len() as u64, part.rows);
+                proptest::prop_assert!(rows.iter().all(|row| part.part.contains(row)));
+                let again = rows_in(selection_of(&[part.clone(), part]), 2 * count);
+                let twice = rows.iter().copied().chain(rows.iter().map(|row| row + count));
+                proptest::prop_assert_eq!(again, twice.collect::<Vec<_>>());
+                found.extend(rows);
             }
-            let all: Vec<usize> = (0..mask.len()).filter(|row| mask[*row]).collect();
             proptest::prop_assert_eq!(found, all);
         }
     }

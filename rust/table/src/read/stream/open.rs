@@ -1,13 +1,14 @@
 //! Opens a data file, prunes it, and splits it into read units that are read concurrently.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use arrow_schema::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use deltaic_protocol::{Error, Result};
 use deltaic_storage::location::without_secrets;
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::ParquetMetaData;
 
 use super::across_files::AcrossFiles;
 use super::read_unit::ReadUnit;
@@ -20,15 +21,13 @@ use crate::read::parquet::footer::{Footer, damaged, options};
 use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::page_index::with_page_index;
 use crate::read::pruning::chunk_statistics::PruningPredicate;
-use crate::read::pruning::chunk_values::{is_all_dictionary, with_values};
+use crate::read::pruning::chunk_values::with_values;
 use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
 use crate::scan::Rows;
 use crate::scan::{ScanTask, Selection, StringsAs};
 
-/// Row groups of a local file are combined into one read unit up to this number of rows,
+/// Row groups of a local file are combined into one read unit up to this number of rows.
 const UNIT_ROWS: u64 = 64 * 1024;
-/// unless they have this number: then batches are large enough, and each has one dictionary for a column.
-const ALONE_ROWS: u64 = 8 * 1024;
 
 /// How a file is split for concurrent reading.
 #[derive(Clone, Copy, Debug)]
@@ -121,11 +120,11 @@ async fn try_open(
         };
         match cuts(&footer.metadata, index, &plan.leaves) {
             cuts if cuts.is_empty() || !cut.in_parts => groups.push(group),
-            cuts => groups.extend(group.split(rows_of_group(&footer.metadata, index), &cuts)?),
+            cuts => groups.extend(group.split(&cuts)?),
         }
     }
     let units = units_of(groups, context.location.file_system().is_some());
-    let mut options = options().with_schema(decoded_as(&footer, &plan, &units));
+    let mut options = options().with_schema(decoded_as(&footer, &plan));
     if plan.needs_positions() {
         let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
         options = options
@@ -148,44 +147,20 @@ async fn try_open(
     }))
 }
 
-/// Returns the file's schema, with dictionary types for strings that are dictionary-encoded throughout: expanding small
-/// dictionaries here is faster than in the Parquet reader.
-fn decoded_as(footer: &Footer, plan: &FilePlan, units: &[Vec<Group>]) -> SchemaRef {
-    // Filters compare strings of one type.
-    if plan.stages.is_empty() && plan.task.context.strings == StringsAs::View {
-        return Arc::new(StringsAs::View.of_schema(footer.schema.as_ref().clone()));
-    }
-    // Row groups have different dictionaries: the reader would expand the strings of a batch of several, and make a new
-    // dictionary of all.
-    if plan.is_late || units.iter().any(|unit| unit.len() > 1) {
-        return Arc::clone(&footer.schema);
-    }
-    let columns = footer.metadata.file_metadata().schema_descr();
-    let mut fields: Vec<FieldRef> = footer.schema.fields().iter().cloned().collect();
-    for leaf in &plan.leaves {
-        let mut chunks = units.iter().flatten().map(|group| {
-            let rows = group.rows.min(u64::try_from(plan.batch_rows).unwrap_or(u64::MAX));
-            (footer.metadata.row_group(group.index).column(*leaf), rows)
-        });
-        let Some(field) = fields.get_mut(columns.get_column_root_idx(*leaf)) else {
-            continue;
-        };
-        if *field.data_type() == ArrowType::Utf8
-            && chunks.all(|(chunk, rows)| is_all_dictionary(chunk) && has_few_values(chunk, rows))
-        {
-            let texts = ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::Utf8));
-            *field = Arc::new(field.as_ref().clone().with_data_type(texts));
-        }
-    }
-    Arc::new(Schema::new(fields))
-}
-
-/// Whether the dictionary of a chunk is certainly small beside the rows of a batch: a value has at least some bytes.
-fn has_few_values(chunk: &ColumnChunkMetaData, rows: u64) -> bool {
-    let first = chunk.dictionary_page_offset();
-    let bytes = first.and_then(|first| chunk.data_page_offset().checked_sub(first));
-    let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
-    bytes.is_some_and(|bytes| bytes.saturating_mul(2) <= rows)
+/// Returns the types in which the file's columns are decoded. Strings are decoded as views, which copies no bytes, and
+/// are laid out later if the scan returns them so; filters compare strings that are no views.
+fn decoded_as(footer: &Footer, plan: &FilePlan) -> SchemaRef {
+    let compared: BTreeSet<usize> = plan
+        .stages
+        .iter()
+        .flat_map(|stage| stage.columns.roots())
+        .collect();
+    let fields = footer.schema.fields().iter().enumerate();
+    let fields = fields.map(|(root, field)| match StringsAs::View.of_type(field.data_type()) {
+        Some(view) if !compared.contains(&root) => Arc::new(field.as_ref().clone().with_data_type(view)),
+        _ => Arc::clone(field),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Returns the row groups that may contain a matching row, with the position of each group's first row in the file.
@@ -211,15 +186,11 @@ fn units_of(groups: Vec<Group>, is_local: bool) -> Vec<Vec<Group>> {
     let mut units: Vec<Vec<Group>> = Vec::new();
     let mut rows = 0u64;
     for group in groups {
-        let is_small = is_local && group.rows < ALONE_ROWS;
+        rows = rows.saturating_add(group.rows);
         match units.last_mut() {
-            Some(unit) if is_small && rows.saturating_add(group.rows) <= UNIT_ROWS => {
-                rows = rows.saturating_add(group.rows);
-                unit.push(group);
-            }
+            Some(unit) if is_local && rows <= UNIT_ROWS => unit.push(group),
             _ => {
-                // Nothing is combined with a row group that is read alone.
-                rows = if is_small { group.rows } else { UNIT_ROWS };
+                rows = group.rows;
                 units.push(vec![group]);
             }
         }
