@@ -78,6 +78,23 @@ def test_few_rows_do_not_keep_whole_pages(tmp_path: Path, use_dictionary: bool) 
     assert found.nbytes < 100_000
 
 
+def test_a_requested_schema_decides_on_the_form_of_strings(tmp_path: Path) -> None:
+    table = deltaic.Table.create(tmp_path / "t", ROWS.schema)
+    table.append(ROWS)
+    scan = table.snapshot().scan()
+    kinds = {pa.string(): pa.string_view(), pa.binary(): pa.binary_view()}
+    own = scan.to_arrow().schema
+    views = pa.schema([field.with_type(kinds.get(field.type, field.type)) for field in own])
+    both = own.set(3, own.field(3).with_type(pa.string_view()))
+    others = views.set(0, pa.field("id", pa.int32()))
+    for source in (scan, table.snapshot().scan(strings="view")):
+        for consumed in (source, source.tasks()[0]):
+            for requested in (own, views, both, others):
+                found = pa.RecordBatchReader.from_stream(consumed, schema=requested).read_all()
+                assert found.schema.equals(requested)
+                assert as_text(found).equals(as_text(ROWS.cast(as_text(found).schema)))
+
+
 def test_padded_texts(tmp_path: Path) -> None:
     column = deltaic.Column("text", "char(20)")
     table = deltaic.Table.create(tmp_path / "t", [deltaic.Column("id", "bigint"), column])

@@ -18,11 +18,12 @@ def deltaic_calls() -> dict[str, Callable[[str], int]]:
     """deltaic: its scan, and its whole results."""
     import deltaic
 
-    def scan(path: str) -> Any:
-        return deltaic.Table(path).snapshot().scan()
+    def scan(path: str, predicate: str | None = None) -> Any:
+        return deltaic.Table(path).snapshot().scan(["value"], predicate)
 
     return {
         "iterate": lambda path: sum(len(batch) for batch in scan(path)),
+        "filter": lambda path: sum(len(batch) for batch in scan(path, "place = 7")),
         "to_arrow": lambda path: len(scan(path).to_arrow()),
         "to_polars": lambda path: len(scan(path).to_polars()),
     }
@@ -32,13 +33,17 @@ def polars_calls() -> dict[str, Callable[[str], int]]:
     """polars: its streaming engine by batches, and whole frames."""
     import polars as pl
 
-    def batches(path: str) -> Any:
-        return pl.scan_delta(path).collect_batches(maintain_order=False, engine="streaming")
+    def rows(path: str) -> Any:
+        return pl.scan_delta(path).select("value")
+
+    def count(frame: Any) -> int:
+        return sum(len(part) for part in frame.collect_batches(maintain_order=False, engine="streaming"))
 
     return {
-        "iterate": lambda path: sum(len(frame) for frame in batches(path)),
-        "to_arrow": lambda path: len(pl.scan_delta(path).collect().to_arrow()),
-        "to_polars": lambda path: len(pl.scan_delta(path).collect()),
+        "iterate": lambda path: count(rows(path)),
+        "filter": lambda path: count(pl.scan_delta(path).filter(pl.col("place") == 7).select("value")),
+        "to_arrow": lambda path: len(rows(path).collect().to_arrow()),
+        "to_polars": lambda path: len(rows(path).collect()),
     }
 
 
@@ -47,11 +52,13 @@ def deltalake_calls() -> dict[str, Callable[[str], int]]:
     import deltalake
     import pyarrow as pa
 
-    def reader(path: str) -> Any:
-        return pa.RecordBatchReader.from_stream(deltalake.DeltaTable(path).scan())
+    def reader(path: str, predicate: str | None = None) -> Any:
+        rows = deltalake.DeltaTable(path).scan(["value"], predicate)
+        return pa.RecordBatchReader.from_stream(rows)
 
     return {
         "iterate": lambda path: sum(len(batch) for batch in reader(path)),
+        "filter": lambda path: sum(len(batch) for batch in reader(path, "place = 7")),
         "to_arrow": lambda path: len(reader(path).read_all()),
     }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import shutil
+import tempfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -45,12 +48,19 @@ def make(cell: Cell, rows: int, path: Path) -> None:
 
 
 def table_of(cell: Cell, rows: int, random: Any) -> pa.Table:
-    """Returns random rows of one column, ``value``."""
+    """Returns random rows: ``value``, and ``place``, a number below 100."""
     values = _values(cell.kind, rows, random)
     if cell.nulls:
         mask = pa.array(random.integers(0, 100, rows) < cell.nulls)
         values = pc.if_else(mask, pa.scalar(None, values.type), values)
-    return pa.table({"value": values})
+    return pa.table({"value": values, "place": pa.array(random.integers(0, 100, rows), pa.int32())})
+
+
+def delete_some(path: Path) -> None:
+    """Deletes the rows of a place, by deletion vectors."""
+    table = deltaic.Table(path)
+    table.alter(deltaic.alter.SetProperties({"delta.enableDeletionVectors": "true"}))
+    table.delete("place = 7")
 
 
 def _values(kind: str, rows: int, random: Any) -> Any:
@@ -89,6 +99,9 @@ _FLAT: dict[str, Callable[[Any], Any]] = {
 
 
 def _write(cell: Cell, table: pa.Table, path: Path) -> None:
+    if cell.writer == "spark":
+        _write_by_spark(cell, table, path)
+        return
     codec = cell.codec if cell.codec != "none" else "uncompressed"
     if cell.writer == "polars":
         import polars
@@ -113,6 +126,35 @@ def _write(cell: Cell, table: pa.Table, path: Path) -> None:
         row_group_size=cell.group_rows,
         data_page_version=cell.pages,
         compression=cell.codec,
-        use_dictionary=cell.encoding == "dictionary",
+        use_dictionary=["value"] if cell.encoding == "dictionary" else False,
         column_encoding=None if encoding is None else {"value": encoding},
     )
+
+
+def _write_by_spark(cell: Cell, table: pa.Table, path: Path) -> None:
+    options = {
+        "compression": cell.codec,
+        "parquet.block.row.count.limit": str(cell.group_rows),
+        "parquet.writer.version": {"1.0": "PARQUET_1_0", "2.0": "PARQUET_2_0"}[cell.pages],
+    }
+    with tempfile.TemporaryDirectory(prefix="matrix-rows-") as folder:
+        pq.write_table(table, Path(folder) / "rows.parquet")
+        rows = _spark().read.parquet(f"{folder}/rows.parquet").coalesce(1)
+        rows.write.options(**options).parquet(f"{folder}/written")
+        [file] = Path(folder, "written").glob("part-*.parquet")
+        shutil.move(file, path)
+
+
+@functools.cache
+def _spark() -> Any:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

@@ -6,6 +6,7 @@ import itertools
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 TEXTS = ("few_texts", "texts", "long_texts", "binary")
 NESTED = ("list", "list_of_texts", "struct", "map")
@@ -52,14 +53,14 @@ class Cell:
         if self.encoding == "split" and self.kind not in SPLIT:
             return False
         # Others write pages of one version, and deltaic row groups of one size.
-        if self.writer != "pyarrow" and self.pages != "1.0":
+        if self.writer not in ("pyarrow", "spark") and self.pages != "1.0":
             return False
         return self.writer != "deltaic" or self.group_rows == 2_000_000
 
 
-VALUES = {
+VALUES: dict[str, tuple[Any, ...]] = {
     "kind": (*NUMBERS, *TEXTS, *NESTED),
-    "writer": ("pyarrow", "polars", "duckdb", "deltaic"),
+    "writer": ("pyarrow", "polars", "duckdb", "deltaic", "spark"),
     "encoding": ("dictionary", "plain", "delta", "split", "own"),
     "group_rows": (10_000, 128_000, 2_000_000),
     "pages": ("1.0", "2.0"),
@@ -72,7 +73,7 @@ def cells() -> list[Cell]:
     """Returns cells that contain every possible pair of values.
 
     Example:
-        >>> 40 <= len(cells()) <= 80
+        >>> 80 <= len(cells()) <= 100
         True
     """
     possible = [cell for cell in map(Cell, *_columns()) if cell.is_possible]

@@ -17,9 +17,10 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_storage::fault;
+use deltaic_table::scan::StringsAs;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -188,6 +189,20 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> CallResult<Schema> {
         .into());
     };
     Ok(Schema::new(fields.clone()).with_metadata(field.metadata().clone()))
+}
+
+/// Returns the form of strings in a requested schema, `None` without one. A schema with both forms is for views: the others
+/// are converted.
+pub(crate) fn requested_strings(capsule: Option<&Bound<'_, PyCapsule>>) -> CallResult<Option<StringsAs>> {
+    let Some(capsule) = capsule else {
+        return Ok(None);
+    };
+    let requested = import_schema(capsule)?;
+    let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
+    Ok(Some(match requested.fields().iter().any(is_view) {
+        true => StringsAs::View,
+        false => StringsAs::Utf8,
+    }))
 }
 
 /// A reader that a C library calls. A panic there would abort the process, so it becomes an error.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
 use crate::batches::{BatchReader, Blocking};
-use crate::capsule::{export_schema, export_stream};
+use crate::capsule::{export_schema, export_stream, requested_strings};
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::runtime::wait;
@@ -17,11 +17,9 @@ use crate::schema::Schema;
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Scan(pub scan::Scan);
 
-impl Scan {
-    fn stream(&self, py: Python<'_>) -> CallResult<BatchStream> {
-        let scan = self.0.clone();
-        wait(py, async move { stream_scan(&scan).await })
-    }
+fn stream(py: Python<'_>, scan: &scan::Scan) -> CallResult<BatchStream> {
+    let scan = scan.clone();
+    wait(py, async move { stream_scan(&scan).await })
 }
 
 #[pymethods]
@@ -36,7 +34,7 @@ impl Scan {
     }
 
     fn batches(&self, py: Python<'_>) -> CallResult<BatchReader> {
-        Ok(BatchReader::new(self.stream(py)?))
+        Ok(BatchReader::new(stream(py, &self.0)?))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> CallResult<Bound<'py, PyCapsule>> {
@@ -49,9 +47,11 @@ impl Scan {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> CallResult<Bound<'py, PyCapsule>> {
-        let stream = self.stream(py)?;
+        let strings = guarded(|| requested_strings(requested_schema.as_ref()))?;
+        let scan = strings.map_or_else(|| self.0.clone(), |strings| self.0.with_strings(strings));
+        let stream = stream(py, &scan)?;
         guarded(|| {
-            let reader = Blocking::new(py, Arc::new(self.0.arrow_schema()?), stream)?;
+            let reader = Blocking::new(py, Arc::new(scan.arrow_schema()?), stream)?;
             export_stream(py, Box::new(reader), requested_schema)
         })
     }
@@ -113,8 +113,10 @@ impl ScanTask {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| {
-            let schema = Arc::new(self.0.arrow_schema()?);
-            let reader = Blocking::new(py, schema, stream_task(self.0.clone()))?;
+            let strings = requested_strings(requested_schema.as_ref())?;
+            let task = strings.map_or_else(|| self.0.clone(), |strings| self.0.with_strings(strings));
+            let schema = Arc::new(task.arrow_schema()?);
+            let reader = Blocking::new(py, schema, stream_task(task))?;
             export_stream(py, Box::new(reader), requested_schema)
         })
     }

@@ -143,12 +143,8 @@ impl Scan {
     /// The same scan with another form of strings.
     #[must_use]
     pub fn with_strings(&self, strings: StringsAs) -> Self {
-        let context = ScanContext {
-            strings,
-            ..self.context.as_ref().clone()
-        };
         Self {
-            context: Arc::new(context),
+            context: self.context.with_strings(strings),
             ..self.clone()
         }
     }

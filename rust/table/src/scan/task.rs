@@ -48,6 +48,13 @@ impl ScanContext {
         Ok(self.strings.of_schema(self.output.to_arrow()?))
     }
 
+    pub(crate) fn with_strings(&self, strings: StringsAs) -> Arc<Self> {
+        Arc::new(Self {
+            strings,
+            ..self.clone()
+        })
+    }
+
     /// Whether data files contain columns: not every column of the table is a partition column.
     pub(crate) fn has_data_columns(&self) -> bool {
         let mut fields = self.table_schema.fields.iter();
@@ -182,6 +189,15 @@ impl ScanTask {
     /// None that the scan did not return.
     pub fn arrow_schema(&self) -> Result<Schema> {
         self.context.arrow_schema()
+    }
+
+    /// The same task with another form of strings.
+    #[must_use]
+    pub fn with_strings(&self, strings: StringsAs) -> Self {
+        Self {
+            context: self.context.with_strings(strings),
+            ..self.clone()
+        }
     }
 
     /// Serializes the task, for another process that can reach the same store. The bytes contain the storage options,

@@ -21,6 +21,7 @@ use crate::read::columns::leaves::{of_root, on_paths};
 use crate::read::columns::string_form::in_form;
 use crate::read::columns::unfit;
 use crate::read::columns::variant::to_json;
+use crate::read::parquet::decimals::Decimals;
 use crate::read::parquet::footer::Footer;
 use crate::read::pruning::selection::Group;
 use crate::scan::{
@@ -57,6 +58,8 @@ pub(crate) struct FilePlan {
     /// filters.
     pub(crate) roots: Roots,
     pub(crate) batch_rows: usize,
+    /// Decimals that are decoded as bytes.
+    pub(crate) decimals: Decimals,
     /// The path of the file, as often as the first batch has rows: other batches use a part of it.
     paths: OnceLock<StringArray>,
 }
@@ -109,6 +112,7 @@ impl FilePlan {
         let batch_rows = context
             .batch_size
             .unwrap_or_else(|| batch_rows(&footer.metadata, &leaves));
+        let decimals = Decimals::find(&footer.metadata, &footer.schema, &leaves);
         Ok(Self {
             task: task.clone(),
             constants: residual.constants.clone(),
@@ -120,6 +124,7 @@ impl FilePlan {
             is_late,
             roots: Roots::new(roots),
             batch_rows,
+            decimals,
             paths: OnceLock::new(),
         })
     }
@@ -170,7 +175,10 @@ impl FilePlan {
         let Some(stage) = self.stages.get(stage) else {
             return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
         };
-        let columns = stage.columns.of_batch(batch, roots, &self.constants, &|_| None)?;
+        let batch = self.decimals.of_batch(batch).map_err(unfit)?;
+        let columns = stage
+            .columns
+            .of_batch(&batch, roots, &self.constants, &|_| None)?;
         let answer = evaluate(&stage.predicate, &columns)?;
         Ok(match answer.null_count() {
             0 => answer,
@@ -182,6 +190,8 @@ impl FilePlan {
     /// decoding.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let roots = &self.roots;
+        let batch = self.decimals.of_batch(batch).map_err(unfit)?;
+        let batch = batch.as_ref();
         let evaluated;
         let batch = match self.stages.is_empty() || self.is_late {
             true => batch,

@@ -131,8 +131,9 @@ async fn try_open(
             .with_virtual_columns(vec![Arc::new(position)])
             .map_err(|error| damaged(&error, shown))?;
     }
-    let arrow = ArrowReaderMetadata::try_new(Arc::clone(&footer.metadata), options)
-        .map_err(|error| damaged(&error, shown))?;
+    let bytes = plan.decimals.as_bytes(&footer.metadata);
+    let arrow = bytes.and_then(|metadata| ArrowReaderMetadata::try_new(metadata, options));
+    let arrow = arrow.map_err(|error| damaged(&error, shown))?;
     let packing = Packing::of(&footer.metadata);
     let indexed = Arc::new(indexed(&footer.metadata));
     Ok(Some(OpenFile {
@@ -155,11 +156,18 @@ fn decoded_as(footer: &Footer, plan: &FilePlan) -> SchemaRef {
         .iter()
         .flat_map(|stage| stage.columns.roots())
         .collect();
+    let view = |root: usize, field: &Field| match compared.contains(&root) {
+        true => None,
+        false => StringsAs::View.of_type(field.data_type()),
+    };
     let fields = footer.schema.fields().iter().enumerate();
-    let fields = fields.map(|(root, field)| match StringsAs::View.of_type(field.data_type()) {
-        Some(view) if !compared.contains(&root) => Arc::new(field.as_ref().clone().with_data_type(view)),
-        _ => Arc::clone(field),
-    });
+    let fields =
+        fields.map(
+            |(root, field)| match plan.decimals.decoded_as(field).or_else(|| view(root, field)) {
+                Some(other) => Arc::new(field.as_ref().clone().with_data_type(other)),
+                None => Arc::clone(field),
+            },
+        );
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
