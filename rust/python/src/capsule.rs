@@ -191,18 +191,29 @@ fn import_schema(capsule: &Bound<'_, PyCapsule>) -> CallResult<Schema> {
     Ok(Schema::new(fields.clone()).with_metadata(field.metadata().clone()))
 }
 
-/// Returns the form of strings in a requested schema, `None` without one. A schema with both forms is for views: the others
-/// are converted.
-pub(crate) fn requested_strings(capsule: Option<&Bound<'_, PyCapsule>>) -> CallResult<Option<StringsAs>> {
+/// Returns the form of strings for a requested schema: the one in which a scan, whose columns in this form `schema_of`
+/// returns, has the types of strings that are requested. `None` if there is none, or no schema is requested.
+pub(crate) fn requested_strings(
+    capsule: Option<&Bound<'_, PyCapsule>>,
+    schema_of: impl Fn(StringsAs) -> deltaic_protocol::Result<Schema>,
+) -> CallResult<Option<StringsAs>> {
     let Some(capsule) = capsule else {
         return Ok(None);
     };
     let requested = import_schema(capsule)?;
+    let views = schema_of(StringsAs::View)?;
     let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
-    Ok(Some(match requested.fields().iter().any(is_view) {
-        true => StringsAs::View,
-        false => StringsAs::Utf8,
-    }))
+    for form in [StringsAs::View, StringsAs::Utf8] {
+        let own = schema_of(form)?;
+        let mut pairs = own.fields().iter().zip(views.fields()).zip(requested.fields());
+        let is_requested = pairs.all(|((own, view), requested)| {
+            own.name() == requested.name() && (!is_view(view) || own.data_type() == requested.data_type())
+        });
+        if is_requested && own.fields().len() == requested.fields().len() {
+            return Ok(Some(form));
+        }
+    }
+    Ok(None)
 }
 
 /// A reader that a C library calls. A panic there would abort the process, so it becomes an error.

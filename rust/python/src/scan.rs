@@ -47,7 +47,10 @@ impl Scan {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> CallResult<Bound<'py, PyCapsule>> {
-        let strings = guarded(|| requested_strings(requested_schema.as_ref()))?;
+        let strings = guarded(|| {
+            let schema_of = |strings| self.0.with_strings(strings).arrow_schema();
+            requested_strings(requested_schema.as_ref(), schema_of)
+        })?;
         let scan = strings.map_or_else(|| self.0.clone(), |strings| self.0.with_strings(strings));
         let stream = stream(py, &scan)?;
         guarded(|| {
@@ -113,7 +116,8 @@ impl ScanTask {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> CallResult<Bound<'py, PyCapsule>> {
         guarded(|| {
-            let strings = requested_strings(requested_schema.as_ref())?;
+            let schema_of = |strings| self.0.with_strings(strings).arrow_schema();
+            let strings = requested_strings(requested_schema.as_ref(), schema_of)?;
             let task = strings.map_or_else(|| self.0.clone(), |strings| self.0.with_strings(strings));
             let schema = Arc::new(task.arrow_schema()?);
             let reader = Blocking::new(py, schema, stream_task(task))?;

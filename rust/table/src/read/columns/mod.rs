@@ -4,6 +4,7 @@ use arrow_schema::ArrowError;
 use deltaic_protocol::{Error, ErrorKind};
 
 pub(crate) mod conform;
+pub(crate) mod decimals;
 pub(crate) mod file_columns;
 pub(crate) mod find;
 pub(crate) mod leaves;

@@ -14,7 +14,7 @@ use arrow_data::ByteView;
 use deltaic_protocol::{Error, Result};
 
 use super::unfit;
-use crate::read::parquet::footer::too_many_bytes;
+use crate::read::parquet::footer::{too_many_bytes, unreadable};
 use crate::scan::StringsAs;
 
 /// The maximum length of a value that its view contains.
@@ -32,6 +32,7 @@ pub(crate) fn in_form(column: ArrayRef, form: StringsAs) -> Result<ArrayRef> {
     if form == StringsAs::Utf8 {
         return laid_out(column);
     }
+    ensure_text(&column)?;
     let column = match form.of_type(column.data_type()) {
         Some(view) => cast(&column, &view).map_err(unfit)?,
         None => column,
@@ -49,6 +50,36 @@ pub(crate) fn in_form(column: ArrayRef, form: StringsAs) -> Result<ArrayRef> {
     Ok(column)
 }
 
+/// Verifies that strings are UTF-8. The Parquet reader validates those of a page together, of which one may end within a
+/// character, and none of a column that is annotated as another form of text, such as JSON, which are no views.
+///
+/// # Errors
+///
+/// `CorruptData` for other bytes.
+fn ensure_text(column: &ArrayRef) -> Result<()> {
+    let is_text = match (column.as_string_view_opt(), column.as_string_opt::<i32>()) {
+        (Some(views), _) => {
+            let begins = views.views().iter().map(|view| (view >> 32).to_le_bytes()[0]);
+            // A view that is empty contains zeros.
+            !begins.fold(false, |within, first| within | (first & 0xC0 == 0x80))
+        }
+        (_, Some(texts)) => {
+            let offsets = texts.offsets();
+            let [first, end] = [offsets.first(), offsets.last()].map(|offset| place(offset.cast_unsigned()));
+            let bytes = texts.values().get(first..end).unwrap_or_default();
+            std::str::from_utf8(bytes).is_ok_and(|all| {
+                let mut begins = offsets.iter().map(|offset| place(offset.cast_unsigned()) - first);
+                begins.all(|begin| all.is_char_boundary(begin))
+            })
+        }
+        _ => true,
+    };
+    match is_text {
+        true => Ok(()),
+        false => Err(unreadable("it contains a string that is not UTF-8")),
+    }
+}
+
 /// Whether views reference so much that a copy would have less than half of the memory.
 fn uses_little<T: ByteViewType + ?Sized>(views: &GenericByteViewArray<T>) -> bool {
     let referenced: usize = views.data_buffers().iter().map(|buffer| buffer.len()).sum();
@@ -64,10 +95,11 @@ fn uses_little<T: ByteViewType + ?Sized>(views: &GenericByteViewArray<T>) -> boo
 /// `InvalidArgument` for more than 2 GiB.
 #[expect(unsafe_code, reason = "validating text again takes as long as decoding it")]
 pub(crate) fn laid_out(column: ArrayRef) -> Result<ArrayRef> {
+    ensure_text(&column)?;
     let nulls = column.nulls().cloned();
     if let Some(views) = column.as_string_view_opt() {
         let (offsets, bytes) = copied(views)?;
-        // SAFETY: between two offsets are the bytes of a valid string.
+        // SAFETY: between two offsets are the bytes of a string that the Parquet reader and `ensure_text` validated.
         return Ok(Arc::new(unsafe {
             StringArray::new_unchecked(offsets, bytes, nulls)
         }));
@@ -175,6 +207,26 @@ mod tests {
                 let found = laid_out(views.slice(begin, length)).expect("laid out");
                 found.to_data().validate_full().expect("valid");
                 proptest::prop_assert_eq!(&found, &expected.slice(begin, length));
+            }
+        }
+    }
+
+    #[test]
+    fn a_string_that_begins_within_a_character_is_refused() {
+        for (halves, is_text) in [
+            ([&b"abc\xc3"[..], b"\xa9 and more than 12 bytes"], false),
+            ([b"abc", b"\xa9"], false),
+            ([b"", "é".as_bytes()], true),
+        ] {
+            let bytes: BinaryViewArray = halves.into_iter().map(Some).collect();
+            // Unlike with views of strings, the same bytes are not validated.
+            let (views, buffers, nulls) = bytes.into_parts();
+            #[expect(unsafe_code, reason = "a Parquet reader returns them")]
+            // SAFETY: nothing but the first bytes is looked at if they are not text.
+            let views = unsafe { StringViewArray::new_unchecked(views, buffers, nulls) };
+            let views: ArrayRef = Arc::new(views);
+            for form in [StringsAs::Utf8, StringsAs::View] {
+                assert_eq!(in_form(Arc::clone(&views), form).is_ok(), is_text, "{halves:?}");
             }
         }
     }

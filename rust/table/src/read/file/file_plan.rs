@@ -15,13 +15,13 @@ use parquet::arrow::arrow_reader::RowSelectionPolicy;
 use super::batch_rows::batch_rows;
 use super::known_plans::{KnownPlans, OutputPlan};
 use super::row_identity::RowIdentity;
+use crate::read::columns::decimals::Decimals;
 use crate::read::columns::file_columns::{Columns, Roots};
 use crate::read::columns::find::find_name;
 use crate::read::columns::leaves::{of_root, on_paths};
 use crate::read::columns::string_form::in_form;
 use crate::read::columns::unfit;
 use crate::read::columns::variant::to_json;
-use crate::read::parquet::decimals::Decimals;
 use crate::read::parquet::footer::Footer;
 use crate::read::pruning::selection::Group;
 use crate::scan::{
@@ -175,7 +175,7 @@ impl FilePlan {
         let Some(stage) = self.stages.get(stage) else {
             return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
         };
-        let batch = self.decimals.of_batch(batch).map_err(unfit)?;
+        let batch = self.decimals.of_batch(batch, roots)?;
         let columns = stage
             .columns
             .of_batch(&batch, roots, &self.constants, &|_| None)?;
@@ -190,7 +190,7 @@ impl FilePlan {
     /// decoding.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let roots = &self.roots;
-        let batch = self.decimals.of_batch(batch).map_err(unfit)?;
+        let batch = self.decimals.of_batch(batch, roots)?;
         let batch = batch.as_ref();
         let evaluated;
         let batch = match self.stages.is_empty() || self.is_late {

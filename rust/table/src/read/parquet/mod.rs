@@ -1,6 +1,5 @@
 //! Access to Parquet files: footers, page indexes and pages within bounds.
 
-pub(crate) mod decimals;
 pub(crate) mod footer;
 pub(crate) mod int96;
 pub(crate) mod page_guard;

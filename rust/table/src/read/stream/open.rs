@@ -8,6 +8,7 @@ use deltaic_protocol::{Error, Result};
 use deltaic_storage::location::without_secrets;
 use parquet::arrow::RowNumber;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use parquet::basic::ConvertedType;
 use parquet::file::metadata::ParquetMetaData;
 
 use super::across_files::AcrossFiles;
@@ -156,14 +157,21 @@ fn decoded_as(footer: &Footer, plan: &FilePlan) -> SchemaRef {
         .iter()
         .flat_map(|stage| stage.columns.roots())
         .collect();
-    let view = |root: usize, field: &Field| match compared.contains(&root) {
-        true => None,
-        false => StringsAs::View.of_type(field.data_type()),
+    let columns = footer.metadata.file_metadata().schema_descr();
+    // The Parquet reader validates these alone.
+    let is_text = |root: usize| {
+        let column = columns.root_schema().get_fields().get(root);
+        column.is_some_and(|column| column.get_basic_info().converted_type() == ConvertedType::UTF8)
+    };
+    let view = |root: usize, field: &Field| match field.data_type() {
+        _ if compared.contains(&root) => None,
+        ArrowType::Utf8 if !is_text(root) => None,
+        other => StringsAs::View.of_type(other),
     };
     let fields = footer.schema.fields().iter().enumerate();
     let fields =
         fields.map(
-            |(root, field)| match plan.decimals.decoded_as(field).or_else(|| view(root, field)) {
+            |(root, field)| match plan.decimals.decoded_as(root).or_else(|| view(root, field)) {
                 Some(other) => Arc::new(field.as_ref().clone().with_data_type(other)),
                 None => Arc::clone(field),
             },
