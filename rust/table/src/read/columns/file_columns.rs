@@ -110,7 +110,8 @@ impl Columns {
         constants: &Constants,
         elsewhere: &dyn Fn(&StructField) -> Option<Result<ArrayRef>>,
     ) -> Result<RecordBatch> {
-        let columns = self.arrays(batch, roots, constants, elsewhere)?;
+        let columns = self.arrays(batch, roots, constants, elsewhere)?.into_iter();
+        let columns = columns.map(laid_out).collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(unfit)
     }

@@ -7,10 +7,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::ByteViewType;
-use arrow_array::{Array, ArrayRef, BinaryArray, GenericByteViewArray, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, GenericByteViewArray, RecordBatch, RecordBatchOptions, StringArray,
+};
 use arrow_buffer::{Buffer, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_data::ByteView;
+use arrow_schema::{DataType, Schema};
 use deltaic_protocol::{Error, Result};
 
 use super::unfit;
@@ -86,6 +89,30 @@ fn uses_little<T: ByteViewType + ?Sized>(views: &GenericByteViewArray<T>) -> boo
     let themselves = views.views().inner().len();
     // Used bytes are counted only if it matters.
     referenced > themselves && views.total_buffer_bytes_used() + themselves < (referenced + themselves) / 2
+}
+
+/// Returns the rows without views.
+///
+/// # Errors
+///
+/// Those of [`laid_out`].
+pub(crate) fn laid_out_batch(batch: RecordBatch) -> Result<RecordBatch> {
+    let is_view = |column: &ArrayRef| matches!(column.data_type(), DataType::Utf8View | DataType::BinaryView);
+    if !batch.columns().iter().any(is_view) {
+        return Ok(batch);
+    }
+    let columns = batch.columns().iter();
+    let columns = columns.map(|column| match is_view(column) {
+        true => laid_out(Arc::clone(column)),
+        false => Ok(Arc::clone(column)),
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let fields = batch.schema_ref().fields().iter().zip(&columns);
+    let fields =
+        fields.map(|(field, column)| field.as_ref().clone().with_data_type(column.data_type().clone()));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema, columns, &options).map_err(unfit)
 }
 
 /// Returns the values of views one after another; another column is returned as it is.

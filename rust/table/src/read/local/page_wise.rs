@@ -22,6 +22,7 @@ use super::pages::{Failure, FilePages, Source, outside};
 use super::predicate_cache::CACHED_BYTES;
 use super::predicate_cache::CachedColumn;
 use crate::read::columns::file_columns::Roots;
+use crate::read::columns::string_form::laid_out_batch;
 use crate::read::columns::unfit;
 use crate::read::file::open_file::OpenFile;
 use crate::read::file::row_counts::RowCounts;
@@ -183,7 +184,8 @@ impl PageWise {
         let mut matching: Vec<RecordBatch> = Vec::new();
         let mut mask = BooleanBufferBuilder::new(0);
         for batch in self.reader(&leaves, selection, None)? {
-            let batch = self.sound(batch)?;
+            // Views of a few rows would keep whole pages in memory.
+            let batch = laid_out_batch(self.sound(batch)?)?;
             if self.stop.is_set() {
                 return Err(Error::new(
                     ErrorKind::StorageError,

@@ -15,6 +15,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::read::file::open_file::OpenFile;
+use crate::read::parquet::footer::Footer;
 use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::read_buffers::ReadBuffers;
 
@@ -65,6 +66,19 @@ impl FilePages {
             packing: file.packing,
             indexed: Arc::clone(&file.indexed),
             buffers: file.buffers.clone(),
+            bodies: Mutex::default(),
+            failure: Mutex::default(),
+        }))
+    }
+
+    /// The pages of a file without a page index, to look for them.
+    pub(crate) fn without_index(source: Source, footer: &Footer) -> Self {
+        Self(Arc::new(Inner {
+            source,
+            size: footer.file.size(),
+            packing: Packing::of(&footer.metadata),
+            indexed: Arc::default(),
+            buffers: ReadBuffers::default(),
             bodies: Mutex::default(),
             failure: Mutex::default(),
         }))

@@ -203,12 +203,9 @@ pub(crate) const PART_ROWS: u64 = 96 * 1024;
 /// row group is too small or has no usable page index.
 pub(crate) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<u64> {
     let rows = rows_of(file, group);
-    let Some((index, row_group)) = file.page_index().zip(file.row_groups().get(group)) else {
+    let Some(index) = file.page_index().filter(|_| rows >= 2 * PART_ROWS) else {
         return Vec::new();
     };
-    if rows < 2 * PART_ROWS {
-        return Vec::new();
-    }
     let starts = |leaf: &usize| {
         let pages = index.offset_index(group, *leaf)?.page_locations().iter();
         let starts = pages.map(|page| u64::try_from(page.first_row_index).ok());
@@ -218,22 +215,29 @@ pub(crate) fn cuts(file: &ParquetMetaData, group: usize, read: &[usize]) -> Vec<
     let Some(all) = read.iter().map(starts).collect::<Option<Vec<Vec<u64>>>>() else {
         return Vec::new();
     };
-    let size = |leaf: &usize| {
-        row_group
-            .columns()
-            .get(*leaf)
-            .map(|column| column.compressed_size())
-    };
-    let largest = read.iter().zip(&all).max_by_key(|(leaf, _)| size(leaf));
+    let largest = largest(file, group, read);
+    let largest = read.iter().zip(&all).find(|(leaf, _)| Some(**leaf) == largest);
+    largest.map_or_else(Vec::new, |(_, starts)| cuts_at(starts, rows, PART_ROWS))
+}
+
+/// Returns those of the starts of pages at which parts have at least so many rows.
+pub(crate) fn cuts_at(starts: &[u64], rows: u64, part_rows: u64) -> Vec<u64> {
     let mut cuts: Vec<u64> = Vec::new();
-    for start in largest.into_iter().flat_map(|(_, starts)| starts) {
+    for start in starts {
         let before = cuts.last().copied().unwrap_or(0);
-        let is_far = *start >= before.saturating_add(PART_ROWS) && rows.saturating_sub(*start) >= PART_ROWS;
+        let is_far = *start >= before.saturating_add(part_rows) && rows.saturating_sub(*start) >= part_rows;
         if is_far {
             cuts.push(*start);
         }
     }
     cuts
+}
+
+/// Returns the column with most bytes.
+pub(crate) fn largest(file: &ParquetMetaData, group: usize, read: &[usize]) -> Option<usize> {
+    let columns = file.row_groups().get(group)?.columns();
+    let size = |leaf: &usize| columns.get(*leaf).map(|column| column.compressed_size());
+    read.iter().copied().max_by_key(size)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Opens a data file, prunes it, and splits it into read units that are read concurrently.
 
-use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
@@ -17,13 +17,14 @@ use crate::read::columns::find::ensure_ids;
 use crate::read::deletion_vectors::read_vectors::{read_vectors, vectors_of};
 use crate::read::file::file_plan::FilePlan;
 use crate::read::file::open_file::OpenFile;
+use crate::read::local::page_starts::page_starts;
 use crate::read::local::pages::indexed;
 use crate::read::parquet::footer::{Footer, damaged, options};
 use crate::read::parquet::page_guard::Packing;
 use crate::read::parquet::page_index::with_page_index;
 use crate::read::pruning::chunk_statistics::PruningPredicate;
 use crate::read::pruning::chunk_values::with_values;
-use crate::read::pruning::selection::{Group, PART_ROWS, cuts, rows_of as rows_of_group};
+use crate::read::pruning::selection::{Group, PART_ROWS, cuts, cuts_at, rows_of as rows_of_group};
 use crate::scan::Rows;
 use crate::scan::{ScanTask, Selection, StringsAs};
 
@@ -110,6 +111,7 @@ async fn try_open(
         )
         .await?;
     }
+    let is_local = context.location.file_system().is_some();
     let mut groups = Vec::new();
     for (index, first) in kept {
         let row_ranges = match &question {
@@ -119,12 +121,9 @@ async fn try_open(
         let Some(group) = Group::select(&footer.metadata, index, first, &rows, row_ranges.as_deref())? else {
             continue;
         };
-        match cuts(&footer.metadata, index, &plan.leaves) {
-            cuts if cuts.is_empty() || !cut.in_parts => groups.push(group),
-            cuts => groups.extend(group.split(&cuts)?),
-        }
+        groups.extend(group.split(&cuts_of(&footer, index, &plan.leaves, cut, is_local).await)?);
     }
-    let units = units_of(groups, context.location.file_system().is_some());
+    let units = units_of(groups, is_local);
     let mut options = options().with_schema(decoded_as(&footer, &plan));
     if plan.needs_positions() {
         let position = Field::new("", ArrowType::Int64, false).with_extension_type(RowNumber);
@@ -149,14 +148,32 @@ async fn try_open(
     }))
 }
 
-/// Returns the types in which the file's columns are decoded. Strings are decoded as views, which copies no bytes, and
-/// are laid out later if the scan returns them so; filters compare strings that are no views.
+/// Returns the rows at which a row group is split. Each part of a row group without a page index reads the headers of all
+/// pages before it, so there are few.
+async fn cuts_of(
+    footer: &Footer,
+    group: usize,
+    leaves: &[usize],
+    cut: SplitPolicy,
+    is_local: bool,
+) -> Vec<u64> {
+    let rows = rows_of_group(&footer.metadata, group);
+    if !cut.in_parts || rows < 2 * PART_ROWS {
+        return Vec::new();
+    }
+    let cuts = cuts(&footer.metadata, group, leaves);
+    if !cuts.is_empty() || !is_local {
+        return cuts;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let part_rows = rows / u64::try_from(2 * cores).unwrap_or(u64::MAX);
+    let starts = page_starts(footer, group, leaves).await;
+    cuts_at(&starts, rows, part_rows.max(PART_ROWS))
+}
+
+/// Returns the types in which the file's columns are decoded. Strings are decoded as views, which copies no bytes; they
+/// are laid out later to be compared, and if the scan returns them so.
 fn decoded_as(footer: &Footer, plan: &FilePlan) -> SchemaRef {
-    let compared: BTreeSet<usize> = plan
-        .stages
-        .iter()
-        .flat_map(|stage| stage.columns.roots())
-        .collect();
     let columns = footer.metadata.file_metadata().schema_descr();
     // The Parquet reader validates these alone.
     let is_text = |root: usize| {
@@ -164,7 +181,6 @@ fn decoded_as(footer: &Footer, plan: &FilePlan) -> SchemaRef {
         column.is_some_and(|column| column.get_basic_info().converted_type() == ConvertedType::UTF8)
     };
     let view = |root: usize, field: &Field| match field.data_type() {
-        _ if compared.contains(&root) => None,
         ArrowType::Utf8 if !is_text(root) => None,
         other => StringsAs::View.of_type(other),
     };
