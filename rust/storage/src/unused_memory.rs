@@ -13,8 +13,8 @@ pub struct Allocator {
 
 static ALLOCATOR: OnceLock<Allocator> = OnceLock::new();
 
-/// Number of [`KeepUnused`] and of [`ReturnUnused`].
-static ASKED: Mutex<(usize, usize)> = Mutex::new((0, 0));
+/// Number of [`UnusedMemory`] that return memory soon, and of those that keep it.
+static ASKED: Mutex<[usize; 2]> = Mutex::new([0, 0]);
 
 /// Sets the allocator of the process. The first one is used.
 pub fn set_allocator(allocator: Allocator) {
@@ -29,48 +29,40 @@ pub fn release_unused() {
     }
 }
 
-/// While one exists, unused memory is kept for longer, even if a [`ReturnUnused`] exists: for operations that allocate the
-/// same memory again and again, so that its pages need not be mapped each time.
+/// While one exists, unused memory is returned soon or kept for longer; keeping it has precedence.
 #[derive(Debug)]
-pub struct KeepUnused(());
+pub struct UnusedMemory {
+    is_kept: bool,
+}
 
-/// While one exists, unused memory is returned soon: for operations that hold much memory at a time, each in other blocks
-/// than before.
-#[derive(Debug)]
-pub struct ReturnUnused(());
-
-impl KeepUnused {
-    /// Keeps unused memory until the value is dropped.
+impl UnusedMemory {
+    /// Keeps it, as without any such value: for operations that allocate the same memory again and again, so that its
+    /// pages need not be mapped each time.
     #[must_use]
-    pub fn begin() -> Self {
-        change(|(keeping, _)| *keeping += 1);
-        Self(())
+    pub fn kept() -> Self {
+        Self::begin(true)
     }
-}
 
-impl Drop for KeepUnused {
-    fn drop(&mut self) {
-        change(|(keeping, _)| *keeping -= 1);
-    }
-}
-
-impl ReturnUnused {
-    /// Returns unused memory soon until the value is dropped.
+    /// Returns it soon: for operations that hold much memory at a time, each in other blocks than before.
     #[must_use]
-    pub fn begin() -> Self {
-        change(|(_, returning)| *returning += 1);
-        Self(())
+    pub fn returned_soon() -> Self {
+        Self::begin(false)
+    }
+
+    fn begin(is_kept: bool) -> Self {
+        change(|asked| asked[usize::from(is_kept)] += 1);
+        Self { is_kept }
     }
 }
 
-impl Drop for ReturnUnused {
+impl Drop for UnusedMemory {
     fn drop(&mut self) {
-        change(|(_, returning)| *returning -= 1);
+        change(|asked| asked[usize::from(self.is_kept)] -= 1);
     }
 }
 
-fn change(numbers: impl FnOnce(&mut (usize, usize))) {
-    let is_kept = |asked: (usize, usize)| asked.0 > 0 || asked.1 == 0;
+fn change(numbers: impl FnOnce(&mut [usize; 2])) {
+    let is_kept = |[returned, kept]: [usize; 2]| kept > 0 || returned == 0;
     let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
     let before = is_kept(*asked);
     numbers(&mut asked);
@@ -94,10 +86,10 @@ mod tests {
             keep: |is_kept| IS_KEPT.store(is_kept, Ordering::Relaxed),
         });
         let is_kept = || IS_KEPT.load(Ordering::Relaxed);
-        let first = ReturnUnused::begin();
-        let second = ReturnUnused::begin();
+        let first = UnusedMemory::returned_soon();
+        let second = UnusedMemory::returned_soon();
         assert!(!is_kept());
-        let kept = KeepUnused::begin();
+        let kept = UnusedMemory::kept();
         assert!(is_kept());
         drop(first);
         drop(kept);

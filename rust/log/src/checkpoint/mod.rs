@@ -49,7 +49,7 @@ use self::upload::Landed;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
 use deltaic_storage::clock::now_ms;
-use deltaic_storage::unused_memory::KeepUnused;
+use deltaic_storage::unused_memory::UnusedMemory;
 
 /// Default maximum number of actions in a sidecar: a checkpoint with a million files has twenty sidecars, which
 /// a cluster reads in parallel, and each takes about a second.
@@ -167,7 +167,7 @@ async fn write(snapshot: &Snapshot, options: &CheckpointOptions) -> Result<Check
         },
     };
     // Pages and batches are as large as those before them.
-    let _kept = KeepUnused::begin();
+    let _kept = UnusedMemory::kept();
     let made = match spec {
         CheckpointSpec::V1 => attempt.flat().await?,
         CheckpointSpec::V2 => attempt.with_sidecars().await?,

@@ -11,7 +11,7 @@ use object_store::path::Path;
 use super::{Committed, OwnerProcess};
 use deltaic_storage::cancelled_files::delete_without_waiting;
 use deltaic_storage::location::TableLocation;
-use deltaic_storage::unused_memory::ReturnUnused;
+use deltaic_storage::unused_memory::UnusedMemory;
 
 /// Files that were written for a commit and that no version references yet. Files of other writers, which a commit may
 /// also add, are not among them.
@@ -26,7 +26,7 @@ pub struct StagedFiles {
     /// Whether a commit of the files is in progress, whose outcome is unknown if it is cancelled.
     is_committing: AtomicBool,
     /// Files are written from one row group after another.
-    _memory: ReturnUnused,
+    _memory: UnusedMemory,
 }
 
 /// Whether the commit needs a file.
@@ -46,7 +46,7 @@ impl StagedFiles {
             owner: OwnerProcess::current(),
             files: Mutex::default(),
             is_committing: AtomicBool::new(false),
-            _memory: ReturnUnused::begin(),
+            _memory: UnusedMemory::returned_soon(),
         }
     }
 

@@ -89,6 +89,9 @@ impl Decimals {
         batch: &'a RecordBatch,
         roots: &Roots,
     ) -> deltaic_protocol::Result<Cow<'a, RecordBatch>> {
+        if self.0.is_empty() {
+            return Ok(Cow::Borrowed(batch));
+        }
         let mut columns = batch.columns().to_vec();
         let mut fields: Vec<FieldRef> = batch.schema_ref().fields().iter().cloned().collect();
         let mut is_changed = false;
