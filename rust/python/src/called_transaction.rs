@@ -40,7 +40,7 @@ pub(crate) fn run_with_function(
         max_attempts,
         deadline: options.deadline,
     };
-    let (snapshot, allowed_roots) = (known.snapshot.clone(), known.allowed_roots.clone());
+    let snapshot = known.snapshot.clone();
     guarded(|| {
         let work = Work::<_, Call>::begin(|asks| async move {
             let mut stage = |snapshot: &deltaic_log::Snapshot, staged| {
@@ -67,12 +67,8 @@ pub(crate) fn run_with_function(
                 match work.next()? {
                     Some(Event::Done(answer)) => return raised.map_or(Ok(answer), |error| Err(error.into())),
                     Some(Event::Asked(call)) => {
-                        let transaction = Transaction::of_staged(
-                            call.staged,
-                            call.snapshot,
-                            allowed_roots.clone(),
-                            reporter.clone(),
-                        );
+                        let transaction =
+                            Transaction::of_staged(call.staged, call.snapshot, reporter.clone());
                         let called = attached(|py| function.call1(py, (transaction,)).map(drop));
                         if work.is_inherited() {
                             // The lock inside may be held by a thread that does not exist in this process.

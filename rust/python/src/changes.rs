@@ -39,7 +39,6 @@ pub(crate) struct ChangesRequest {
     pub last: Option<End>,
     pub columns: Option<Vec<String>>,
     pub infer: bool,
-    pub allowed_roots: Vec<String>,
 }
 
 /// Plans the changes of a range.
@@ -68,7 +67,6 @@ pub(crate) async fn plan(
         last,
         columns: question.columns,
         infer: question.infer,
-        allowed_roots: question.allowed_roots,
     };
     changes::Changes::plan(&location, options, load).await
 }

@@ -51,7 +51,6 @@ pub(crate) fn read(
         last: Version::try_new(question.last)?,
         columns: question.columns,
         feed: question.feed,
-        allowed_roots: question.rows_as.allowed_roots.clone(),
     };
     let rows_as = question.rows_as.snapshot.clone();
     let before = question.before.map(|before| before.0.clone());

@@ -36,7 +36,6 @@ use crate::write_task::WriteTask;
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Snapshot {
     pub snapshot: deltaic_log::Snapshot,
-    pub allowed_roots: Vec<String>,
 }
 
 #[pymethods]
@@ -127,10 +126,7 @@ impl Snapshot {
     fn refresh(&self, py: Python<'_>) -> CallResult<Self> {
         let snapshot = self.snapshot.clone();
         let snapshot = wait(py, async move { snapshot.refresh().await })?;
-        Ok(Self {
-            snapshot,
-            allowed_roots: self.allowed_roots.clone(),
-        })
+        Ok(Self { snapshot })
     }
 
     #[pyo3(signature = (*, predicate=None, stats=false))]
@@ -204,10 +200,10 @@ impl Snapshot {
     #[pyo3(signature = (*, predicate))]
     fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
         let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
-        let allowed_roots = self.allowed_roots.clone();
-        let found = wait(py, async move {
-            preview_delete(&snapshot, predicate.as_ref(), &allowed_roots).await
-        })?;
+        let found = wait(
+            py,
+            async move { preview_delete(&snapshot, predicate.as_ref()).await },
+        )?;
         Ok(found.into())
     }
 
@@ -221,9 +217,8 @@ impl Snapshot {
     ) -> CallResult<DryRun> {
         let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
         let (values, predicate) = (assignments(values)?, parsed(predicate)?);
-        let allowed_roots = self.allowed_roots.clone();
         let found = wait_reporting(py, reporter.as_ref(), async move {
-            preview_update(&snapshot, &values, predicate.as_ref(), options, &allowed_roots).await
+            preview_update(&snapshot, &values, predicate.as_ref(), options).await
         })?;
         Ok(found.into())
     }
@@ -246,10 +241,9 @@ impl Snapshot {
     ) -> CallResult<DryRun> {
         let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
         let request = request.parse()?;
-        let allowed_roots = self.allowed_roots.clone();
         let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
             let source = Arc::new(SourceRows::read(rows, options.memory).await?);
-            preview_merge(&snapshot, &request, &source, options, &allowed_roots).await
+            preview_merge(&snapshot, &request, &source, options).await
         })?;
         Ok(found.into())
     }
@@ -269,7 +263,7 @@ impl Snapshot {
         let replaced = match replaced {
             Some((predicate, partitions)) => {
                 let replaced = Replaced::try_new(parsed(predicate.as_deref())?, &partitions)?;
-                Some((replaced, self.allowed_roots.clone()))
+                Some(replaced)
             }
             None => None,
         };
@@ -312,7 +306,6 @@ impl Snapshot {
             positions,
             variant: VariantAs::parse(variant)?,
             strings: StringsAs::default(),
-            allowed_roots: self.allowed_roots.clone(),
         };
         guarded(|| Ok(Scan(TableScan::try_new(self.snapshot.clone(), options)?)))
     }
@@ -330,17 +323,12 @@ impl Snapshot {
             let columns = StructType::from_json(schema_json)?;
             let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
             let replaced = replaced.map(Replaced::from_json).transpose()?;
-            WriteJob::of_table(
-                (&self.snapshot, &self.allowed_roots),
-                &columns,
-                (schema_mode, replaced),
-                settings,
-            )
+            WriteJob::of_table(&self.snapshot, &columns, (schema_mode, replaced), settings)
         })
     }
 
     fn write_task(&self) -> CallResult<WriteTask> {
-        let task = deltaic_table::write::WriteTask::try_new(&self.snapshot, &self.allowed_roots);
+        let task = deltaic_table::write::WriteTask::try_new(&self.snapshot);
         Ok(WriteTask(task?))
     }
 }

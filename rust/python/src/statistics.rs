@@ -33,12 +33,11 @@ pub(crate) fn run(
     known: &Snapshot,
     request: StatisticsRequest,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> CallResult<Commit> {
     let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
     let request = request.parse()?;
     let committed = wait_reporting(py, reporter.as_ref(), async move {
-        compute_statistics(&snapshot, request, options, allowed_roots).await
+        compute_statistics(&snapshot, request, options).await
     })?;
     Ok(committed.into())
 }
@@ -48,12 +47,11 @@ pub(crate) fn preview(
     known: &Snapshot,
     request: StatisticsRequest,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> CallResult<DryRun> {
     let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
     let request = request.parse()?;
     let found = wait_reporting(py, reporter.as_ref(), async move {
-        preview_statistics(&snapshot, &request, &options, &allowed_roots).await
+        preview_statistics(&snapshot, &request, &options).await
     })?;
     Ok(found.into())
 }

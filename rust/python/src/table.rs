@@ -52,7 +52,6 @@ use crate::write_job::WriteJob;
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
     location: Arc<TableLocation>,
-    allowed_roots: Vec<String>,
     options: LoadOptions,
 }
 
@@ -67,18 +66,11 @@ impl Table {
         max_line_bytes: usize,
     ) -> CallResult<Self> {
         let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
-        let location = guarded(|| {
-            Ok(TableLocation::with_options(
-                uri,
-                storage_options,
-                allowed_roots.clone(),
-            )?)
-        })?;
+        let location = guarded(|| Ok(TableLocation::with_options(uri, storage_options, allowed_roots)?))?;
         #[cfg(feature = "witness")]
         let location = crate::witness::counted(location);
         Ok(Self {
             location: Arc::new(location),
-            allowed_roots,
             options: LoadOptions { max_line_bytes },
         })
     }
@@ -157,7 +149,7 @@ impl Table {
                 if_exists: IfExists::parse(if_exists)?,
                 ..NewTable::of(StructType::from_json(schema_json)?)
             };
-            WriteJob::of_new_table(&self.location, &self.allowed_roots, &table, settings)
+            WriteJob::of_new_table(&self.location, &table, settings)
         })
     }
 
@@ -249,10 +241,7 @@ impl Table {
             };
             deltaic_log::Snapshot::load(location, version, options).await
         })?;
-        Ok(Snapshot {
-            snapshot,
-            allowed_roots: self.allowed_roots.clone(),
-        })
+        Ok(Snapshot { snapshot })
     }
 
     #[pyo3(signature = (*, first_version, first_ms, last_version, last_ms, columns, infer))]
@@ -275,7 +264,6 @@ impl Table {
             last: End::of(last_version, last_ms),
             columns,
             infer,
-            allowed_roots: self.allowed_roots.clone(),
         };
         let (location, options) = (Arc::clone(&self.location), self.options);
         wait(py, plan(location, question, options)).map(Changes)
@@ -504,13 +492,12 @@ impl Table {
     ) -> CallResult<Commit> {
         let snapshot = known.snapshot.clone();
         let (options, reporter) = options.parse()?;
-        let allowed_roots = self.allowed_roots.clone();
         let changes = guarded(|| {
             let types: Vec<_> = types.into_iter().map(|field| field.0).collect();
             Ok(changes_from_json(changes, &types)?)
         })?;
         let committed = wait_reporting(py, reporter.as_ref(), async move {
-            alter(&snapshot, &changes, &options, allowed_roots).await
+            alter(&snapshot, &changes, &options).await
         })?;
         Ok(committed.into())
     }
@@ -534,9 +521,8 @@ impl Table {
         let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
-        let allowed_roots = self.allowed_roots.clone();
         let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            overwrite_stream(&snapshot, rows, replaced, schema_mode, options, allowed_roots).await
+            overwrite_stream(&snapshot, rows, replaced, schema_mode, options).await
         })?;
         Ok(committed.into())
     }
@@ -550,9 +536,9 @@ impl Table {
         options: CommitOptions,
     ) -> CallResult<Commit> {
         let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
+        let predicate = parsed(predicate)?;
         let committed = wait_reporting(py, reporter.as_ref(), async move {
-            delete(&snapshot, predicate, options, allowed_roots).await
+            delete(&snapshot, predicate, options).await
         })?;
         Ok(committed.into())
     }
@@ -568,10 +554,9 @@ impl Table {
     ) -> CallResult<Commit> {
         let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let request = request.parse()?;
-        let allowed_roots = self.allowed_roots.clone();
         let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
             let source = Arc::new(SourceRows::read(rows, options.memory).await?);
-            merge(&snapshot, request, source, options, allowed_roots).await
+            merge(&snapshot, request, source, options).await
         })?;
         Ok(committed.into())
     }
@@ -585,9 +570,9 @@ impl Table {
         options: CommitOptions,
     ) -> CallResult<Commit> {
         let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let (request, allowed_roots) = (request.parse()?, self.allowed_roots.clone());
+        let request = request.parse()?;
         let committed = wait_reporting(py, reporter.as_ref(), async move {
-            optimize(&snapshot, request, options, allowed_roots).await
+            optimize(&snapshot, request, options).await
         })?;
         Ok(committed.into())
     }
@@ -600,7 +585,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        statistics::run(py, &known, request, options, self.allowed_roots.clone())
+        statistics::run(py, &known, request, options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -611,7 +596,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        statistics::preview(py, &known, request, options, self.allowed_roots.clone())
+        statistics::preview(py, &known, request, options)
     }
 
     #[pyo3(signature = (known, *, values, predicate, options))]
@@ -625,9 +610,8 @@ impl Table {
     ) -> CallResult<Commit> {
         let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let (values, predicate) = (assignments(values)?, parsed(predicate)?);
-        let allowed_roots = self.allowed_roots.clone();
         let committed = wait_reporting(py, reporter.as_ref(), async move {
-            update(&snapshot, values, predicate, options, allowed_roots).await
+            update(&snapshot, values, predicate, options).await
         })?;
         Ok(committed.into())
     }

@@ -30,7 +30,6 @@ pub(crate) struct Transaction {
     owner: OwnerProcess,
     staged: Arc<Mutex<TableTransaction>>,
     snapshot: deltaic_log::Snapshot,
-    allowed_roots: Vec<String>,
     reporter: Option<Arc<Reporter>>,
 }
 
@@ -51,7 +50,6 @@ impl Transaction {
             owner: OwnerProcess::current(),
             staged: Arc::new(Mutex::new(staged)),
             snapshot,
-            allowed_roots: known.allowed_roots.clone(),
             reporter: reporter.map(Arc::new),
         })
     }
@@ -60,14 +58,12 @@ impl Transaction {
     pub(crate) fn of_staged(
         staged: Arc<Mutex<TableTransaction>>,
         snapshot: deltaic_log::Snapshot,
-        allowed_roots: Vec<String>,
         reporter: Option<Arc<Reporter>>,
     ) -> Self {
         Self {
             owner: OwnerProcess::current(),
             staged,
             snapshot,
-            allowed_roots,
             reporter,
         }
     }
@@ -86,7 +82,6 @@ impl Transaction {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             snapshot: self.snapshot.clone(),
-            allowed_roots: self.allowed_roots.clone(),
         }
     }
 
@@ -157,12 +152,9 @@ impl Transaction {
         let staged = self.own()?;
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
         let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
-        let allowed_roots = self.allowed_roots.clone();
         wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
             let mut staged = staged.lock().await;
-            staged
-                .overwrite(rows, &replaced, &schema_mode, &allowed_roots)
-                .await
+            staged.overwrite(rows, &replaced, &schema_mode).await
         })
     }
 
@@ -178,10 +170,7 @@ impl Transaction {
             Ok(changes_from_json(changes, &types)?)
         })?;
         let staged = self.own()?;
-        let allowed_roots = self.allowed_roots.clone();
-        wait(py, async move {
-            staged.lock().await.alter(&changes, allowed_roots).await
-        })
+        wait(py, async move { staged.lock().await.alter(&changes).await })
     }
 
     #[pyo3(signature = (paths, *, data_change=true))]
@@ -195,10 +184,9 @@ impl Transaction {
     #[pyo3(signature = (*, predicate))]
     fn delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<Option<u64>> {
         let (staged, predicate) = (self.own()?, parsed(predicate)?);
-        let allowed_roots = self.allowed_roots.clone();
         wait_reporting(py, self.reporter.as_deref(), async move {
             let mut staged = staged.lock().await;
-            Ok(staged.delete(predicate.as_ref(), &allowed_roots).await?.rows)
+            Ok(staged.delete(predicate.as_ref()).await?.rows)
         })
     }
 
@@ -210,10 +198,10 @@ impl Transaction {
         predicate: Option<&str>,
     ) -> CallResult<Option<u64>> {
         let (staged, values) = (self.own()?, assignments(values)?);
-        let (predicate, allowed_roots) = (parsed(predicate)?, self.allowed_roots.clone());
+        let predicate = parsed(predicate)?;
         wait_reporting(py, self.reporter.as_deref(), async move {
             let mut staged = staged.lock().await;
-            let updated = staged.update(&values, predicate.as_ref(), &allowed_roots).await?;
+            let updated = staged.update(&values, predicate.as_ref()).await?;
             Ok(updated.rows)
         })
     }
@@ -221,14 +209,13 @@ impl Transaction {
     #[pyo3(signature = (data, *, request))]
     fn merge(&self, py: Python<'_>, data: BatchesIn, request: MergeRequest) -> CallResult<u64> {
         let (staged, request) = (self.own()?, request.parse()?);
-        let allowed_roots = self.allowed_roots.clone();
         wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
             let mut staged = staged.lock().await;
             if staged.is_done() {
                 return Ok(0); // without reading the rows
             }
             let source = Arc::new(SourceRows::read(rows, staged.memory()).await?);
-            staged.merge(&request, &source, &allowed_roots).await
+            staged.merge(&request, &source).await
         })
     }
 

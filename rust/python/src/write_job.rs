@@ -26,22 +26,21 @@ impl WriteJob {
     /// `settings` is the JSON text of [`TaskSettings`].
     pub(crate) fn of_new_table(
         location: &Arc<TableLocation>,
-        allowed_roots: &[String],
         table: &NewTable,
         settings: &str,
     ) -> CallResult<Self> {
         let settings = parsed(settings)?;
-        let job = transaction::WriteJob::of_new_table(location, allowed_roots, table, settings);
+        let job = transaction::WriteJob::of_new_table(location, table, settings);
         Ok(Self(job?))
     }
 
     pub(crate) fn of_table(
-        (snapshot, roots): (&Snapshot, &[String]),
+        snapshot: &Snapshot,
         columns: &StructType,
         change: (SchemaMode, Option<Replaced>),
         settings: &str,
     ) -> CallResult<Self> {
-        let job = transaction::WriteJob::of_table(snapshot, roots, columns, change, parsed(settings)?);
+        let job = transaction::WriteJob::of_table(snapshot, columns, change, parsed(settings)?);
         Ok(Self(job?))
     }
 }

@@ -23,16 +23,12 @@ pub async fn alter(
     snapshot: &Snapshot,
     changes: &[TableChange],
     options: &CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    let rows = Rows { allowed_roots };
-    deltaic_log::transaction::alter(snapshot, changes, options, Some(&rows)).await
+    deltaic_log::transaction::alter(snapshot, changes, options, Some(&Rows)).await
 }
 
-/// The rows of a table whose files may also be in some folders outside the table.
-pub(crate) struct Rows {
-    pub(crate) allowed_roots: Vec<String>,
-}
+/// The rows of a table.
+pub(crate) struct Rows;
 
 impl RowVerifier for Rows {
     fn rows_satisfy<'a>(&'a self, snapshot: &'a Snapshot, name: &'a str, expression: &'a str) -> Proved<'a> {
@@ -46,7 +42,6 @@ impl RowVerifier for Rows {
                         "({}) IS NOT TRUE",
                         parse_predicate(expression)?
                     ))?),
-                    allowed_roots: self.allowed_roots.clone(),
                     ..ScanOptions::default()
                 },
             );

@@ -277,6 +277,12 @@ impl TableLocation {
         &self.uri
     }
 
+    /// Folders outside the table in which its files may be.
+    #[must_use]
+    pub fn allowed_roots(&self) -> &[String] {
+        &self.allowed_roots
+    }
+
     /// The store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn ObjectStore> {

@@ -45,8 +45,6 @@ pub struct CommitFilesOptions {
     pub columns: Option<Vec<String>>,
     /// Whether to read the change feed.
     pub feed: bool,
-    /// Folders outside the table in which its files may be.
-    pub allowed_roots: Vec<String>,
 }
 
 /// Reads the commits of a range, without touching data files. Rows have the columns of `rows_as`, all of them nullable.
@@ -130,7 +128,6 @@ fn feed(
         last: Some(options.last),
         columns: options.columns,
         infer: false,
-        allowed_roots: options.allowed_roots,
     };
     let (_, plans) = plan_commits(rows_as.location(), rows, commits, &options)?;
     let files = of_commits
@@ -156,7 +153,7 @@ fn adds(
     };
     output.to_arrow()?;
     let schema = rows.schema.clone();
-    let mut base = base_context(rows_as.location(), rows, schema, output, options.allowed_roots);
+    let mut base = base_context(rows_as.location(), rows, schema, output);
     let mut columns: Option<FileColumns> = None;
     let mut files = Vec::with_capacity(commits.len());
     for commit in commits {

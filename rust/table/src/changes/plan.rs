@@ -26,8 +26,6 @@ pub struct ChangeOptions {
     pub columns: Option<Vec<String>>,
     /// Whether changes are derived from added and removed files, whatever was recorded.
     pub infer: bool,
-    /// Folders outside the table in which its files may be.
-    pub allowed_roots: Vec<String>,
 }
 
 /// The planned changes of a range of versions. Reading is lazy.
@@ -147,7 +145,7 @@ pub(super) fn plan_commits(
         }
     };
     output.to_arrow()?;
-    let mut base = base_context(location, rows, schema, output, options.allowed_roots.clone());
+    let mut base = base_context(location, rows, schema, output);
     let mut columns: Option<FileColumns> = None;
     let mut versions = Vec::with_capacity(commits.len());
     for commit in commits {

@@ -162,7 +162,6 @@ pub(super) fn base_context(
     rows: &Last<'_>,
     schema: StructType,
     output: StructType,
-    allowed_roots: Vec<String>,
 ) -> ScanContext {
     ScanContext {
         location: Arc::clone(location),
@@ -178,7 +177,6 @@ pub(super) fn base_context(
         batch_size: None,
         variant: VariantAs::Arrow,
         strings: StringsAs::default(),
-        allowed_roots,
     }
 }
 

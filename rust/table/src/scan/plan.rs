@@ -42,8 +42,6 @@ pub struct ScanOptions {
     pub variant: VariantAs,
     /// The output form of strings.
     pub strings: StringsAs,
-    /// Folders outside the table in which its files may be.
-    pub allowed_roots: Vec<String>,
 }
 
 /// A scan of a snapshot.
@@ -116,7 +114,6 @@ impl Scan {
             batch_size: options.batch_size,
             variant: options.variant,
             strings: options.strings,
-            allowed_roots: options.allowed_roots,
         };
         Ok(Self {
             snapshot,

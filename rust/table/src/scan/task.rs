@@ -39,7 +39,6 @@ pub struct ScanContext {
     pub(crate) batch_size: Option<usize>,
     pub(crate) variant: VariantAs,
     pub(crate) strings: StringsAs,
-    pub(crate) allowed_roots: Vec<String>,
 }
 
 impl ScanContext {
@@ -208,7 +207,7 @@ impl ScanTask {
             format: FORMAT,
             uri: context.location.uri().to_owned(),
             storage_options: context.location.options().as_map().clone(),
-            allowed_roots: context.allowed_roots.clone(),
+            allowed_roots: context.location.allowed_roots().to_vec(),
             version: context.version.as_i64(),
             schema: context.table_schema.to_json(),
             partition_columns: context.partition_columns.clone(),
@@ -269,7 +268,7 @@ impl ScanTask {
                 location: Arc::new(TableLocation::with_options(
                     &wire.uri,
                     StorageOptions::from(wire.storage_options),
-                    wire.allowed_roots.clone(),
+                    wire.allowed_roots,
                 )?),
                 version: Version::try_new(wire.version)?,
                 table_schema,
@@ -288,7 +287,6 @@ impl ScanTask {
                 batch_size: wire.batch_size,
                 variant: wire.variant,
                 strings: wire.strings,
-                allowed_roots: wire.allowed_roots,
             }),
             path: wire.path,
             size: wire.size,

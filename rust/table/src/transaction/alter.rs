@@ -30,7 +30,7 @@ impl TableTransaction {
     ///
     /// Those of [`deltaic_log::transaction::alter`], except those of the commit; `ValueError` for a change that
     /// cannot share a commit with files.
-    pub async fn alter(&mut self, changes: &[TableChange], allowed_roots: Vec<String>) -> Result<()> {
+    pub async fn alter(&mut self, changes: &[TableChange]) -> Result<()> {
         if self.is_done() {
             return Ok(());
         }
@@ -40,7 +40,7 @@ impl TableTransaction {
             read: &mut read,
             proposal: &mut proposal,
         };
-        let staged = stage(&mut staging, changes, Some(&Rows { allowed_roots })).await;
+        let staged = stage(&mut staging, changes, Some(&Rows)).await;
         staged.map_err(|error| self.located(error))?;
         if self.has_files() {
             self.ensure_goes_with_files(&proposal)?;

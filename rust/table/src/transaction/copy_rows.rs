@@ -27,7 +27,6 @@ pub(super) struct CopiedRows {
     contents: FileContents,
     /// The columns of the table, and those of the row ids under their names in files.
     schema: SchemaRef,
-    allowed_roots: Vec<String>,
 }
 
 impl CopiedRows {
@@ -36,7 +35,7 @@ impl CopiedRows {
     /// # Errors
     ///
     /// Those of [`Scan::try_new`].
-    pub(super) fn try_new(snapshot: &Snapshot, allowed_roots: &[String]) -> Result<Self> {
+    pub(super) fn try_new(snapshot: &Snapshot) -> Result<Self> {
         let contents = FileContents::CopiedRows(match RowTracking::of(snapshot.configuration())? {
             RowTracking::Enabled(columns) => Some(columns),
             _ => None,
@@ -46,7 +45,6 @@ impl CopiedRows {
             snapshot.clone(),
             ScanOptions {
                 row_ids: !own.is_empty(),
-                allowed_roots: allowed_roots.to_vec(),
                 ..ScanOptions::default()
             },
         )?;
@@ -60,7 +58,6 @@ impl CopiedRows {
             scan,
             contents,
             schema,
-            allowed_roots: allowed_roots.to_vec(),
         })
     }
 
@@ -88,7 +85,6 @@ impl CopiedRows {
             self.scan.snapshot.clone(),
             ScanOptions {
                 columns: Some(columns),
-                allowed_roots: self.allowed_roots.clone(),
                 ..ScanOptions::default()
             },
         )?;
@@ -119,11 +115,10 @@ impl CopiedRows {
 pub(super) async fn copy_rows(
     snapshot: &Snapshot,
     files: &[RewrittenFile],
-    allowed_roots: &[String],
     staged: &StagedFiles,
     options: &CommitOptions,
 ) -> Result<Written> {
-    let copied = CopiedRows::try_new(snapshot, allowed_roots)?;
+    let copied = CopiedRows::try_new(snapshot)?;
     let rows = files.iter().map(RewrittenFile::copied_rows);
     options.progress.begin(Stage::Rows, rows.sum());
     let tasks = files.iter().map(|file| {

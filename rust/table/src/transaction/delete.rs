@@ -106,13 +106,9 @@ impl TableTransaction {
     ///
     /// `ConstraintViolation` if the table is append-only; `InvalidPredicate`; `UnsupportedFeature`; `ValueError` if one of
     /// the files is already staged; `CorruptData`; `StorageError`.
-    pub async fn delete(
-        &mut self,
-        predicate: Option<&Predicate>,
-        allowed_roots: &[String],
-    ) -> Result<DeleteSummary> {
+    pub async fn delete(&mut self, predicate: Option<&Predicate>) -> Result<DeleteSummary> {
         let savepoint = self.savepoint();
-        let deleted = self.delete_where(predicate, allowed_roots).await;
+        let deleted = self.delete_where(predicate).await;
         if deleted.is_err() {
             self.roll_back(savepoint);
         }
@@ -120,36 +116,27 @@ impl TableTransaction {
     }
 
     /// The same, as a part of another verb.
-    pub(super) async fn delete_where(
-        &mut self,
-        predicate: Option<&Predicate>,
-        allowed_roots: &[String],
-    ) -> Result<DeleteSummary> {
+    pub(super) async fn delete_where(&mut self, predicate: Option<&Predicate>) -> Result<DeleteSummary> {
         ensure_removable(self.snapshot.configuration()).map_err(|error| self.located(error))?;
         if self.is_done() {
             return Ok(DeleteSummary::default());
         }
         self.ensure_takes_files()?;
-        let plan = self.plan_delete(predicate, allowed_roots).await?;
+        let plan = self.plan_delete(predicate).await?;
         let summary = plan.summary();
         if !plan.is_empty() {
-            self.stage_deletion(plan, allowed_roots).await?;
+            self.stage_deletion(plan).await?;
         }
         Ok(summary)
     }
 
     /// Finds the rows of a predicate, records that they were read, and plans their deletion.
-    pub(super) async fn plan_delete(
-        &mut self,
-        predicate: Option<&Predicate>,
-        allowed_roots: &[String],
-    ) -> Result<DeletePlan> {
+    pub(super) async fn plan_delete(&mut self, predicate: Option<&Predicate>) -> Result<DeletePlan> {
         let snapshot = self.snapshot.clone();
         let started = now_ms();
-        let plan = DeletePlan::try_new(&snapshot, predicate, allowed_roots, &self.options.progress).await;
+        let plan = DeletePlan::try_new(&snapshot, predicate, &self.options.progress).await;
         let plan = plan.map_err(|error| self.located(error))?;
         self.ensure_staged_once(plan.paths())?;
-        self.unrecorded.allowed_roots = allowed_roots.to_vec();
         match predicate {
             Some(predicate) => {
                 let bound = predicate.bind(snapshot.schema())?;
@@ -172,7 +159,7 @@ impl TableTransaction {
 
     /// Copies the other rows of rewritten files and stages a plan. The deleted rows are recorded as changes: at once if
     /// files are rewritten, otherwise at the commit if that has change data files.
-    async fn stage_deletion(&mut self, plan: DeletePlan, allowed_roots: &[String]) -> Result<()> {
+    async fn stage_deletion(&mut self, plan: DeletePlan) -> Result<()> {
         let started = now_ms();
         let mut counts = Deletion::default();
         if !plan.rewritten.is_empty() {
@@ -181,7 +168,7 @@ impl TableTransaction {
             let rows = RowsToWrite::of_plan(&plan);
             let copied = match self.written_before(&rows) {
                 Some(files) => files,
-                None => self.write_other_rows(&plan, allowed_roots).await?,
+                None => self.write_other_rows(&plan).await?,
             };
             self.record_written(rows, &copied);
             counts.added_files = copied.written.adds.len();
@@ -201,9 +188,9 @@ impl TableTransaction {
 
     /// Copies the other rows of rewritten files. Readers of a version with change data files use no other file of it, so
     /// that these have all deleted rows.
-    async fn write_other_rows(&self, plan: &DeletePlan, allowed_roots: &[String]) -> Result<WrittenFiles> {
+    async fn write_other_rows(&self, plan: &DeletePlan) -> Result<WrittenFiles> {
         let (snapshot, options) = (&self.snapshot, &self.options);
-        let written = copy_rows(snapshot, &plan.rewritten, allowed_roots, &self.files, options).await?;
+        let written = copy_rows(snapshot, &plan.rewritten, &self.files, options).await?;
         let changes = match self.has_feed()? {
             true => self.write_deleted(&plan.deleted()).await?,
             false => Vec::new(),

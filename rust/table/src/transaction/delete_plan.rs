@@ -72,10 +72,9 @@ impl DeletePlan {
     pub(super) async fn try_new(
         snapshot: &Snapshot,
         predicate: Option<&Predicate>,
-        allowed_roots: &[String],
         progress: &Progress,
     ) -> Result<Self> {
-        let found = MatchingRows::find(snapshot, predicate, allowed_roots, progress).await?;
+        let found = MatchingRows::find(snapshot, predicate, progress).await?;
         Self::of_rows(snapshot, found).await
     }
 

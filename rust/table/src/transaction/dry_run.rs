@@ -46,13 +46,9 @@ pub struct DryRun {
 /// # Errors
 ///
 /// Those of [`TableTransaction::delete`].
-pub async fn preview_delete(
-    snapshot: &Snapshot,
-    predicate: Option<&Predicate>,
-    allowed_roots: &[String],
-) -> Result<DryRun> {
+pub async fn preview_delete(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<DryRun> {
     ensure_removable(snapshot.configuration())?;
-    let plan = DeletePlan::try_new(snapshot, predicate, allowed_roots, &Progress::default()).await?;
+    let plan = DeletePlan::try_new(snapshot, predicate, &Progress::default()).await?;
     if !plan.rewritten.is_empty() {
         ensure_appendable(snapshot.configuration())?;
     }
@@ -77,11 +73,10 @@ pub async fn preview_update(
     assignments: &[Assignment],
     predicate: Option<&Predicate>,
     options: CommitOptions,
-    allowed_roots: &[String],
 ) -> Result<DryRun> {
     let snapshot = snapshot.without_writes();
     let mut transaction = TableTransaction::try_new(snapshot, Operation::Update, options)?;
-    let staged = transaction.update(assignments, predicate, allowed_roots).await;
+    let staged = transaction.update(assignments, predicate).await;
     let preview = transaction.preview();
     staged.and(preview)
 }
@@ -95,15 +90,15 @@ pub async fn preview_rows(
     snapshot: &Snapshot,
     rows: impl Into<RowStream>,
     schema_mode: SchemaMode,
-    replaced: Option<(Replaced, Vec<String>)>,
+    replaced: Option<Replaced>,
     options: CommitOptions,
 ) -> Result<DryRun> {
     let snapshot = snapshot.without_writes();
     let mut transaction = TableTransaction::try_new(snapshot.clone(), Operation::Write, options)?;
     let staged = match replaced {
         None => transaction.append(rows, &schema_mode).await,
-        Some((replaced, allowed_roots)) => {
-            let overwritten = transaction.overwrite(rows, &replaced, &schema_mode, &allowed_roots);
+        Some(replaced) => {
+            let overwritten = transaction.overwrite(rows, &replaced, &schema_mode);
             overwritten.await
         }
     };

@@ -17,8 +17,6 @@ pub(super) struct Unrecorded {
     /// Files with new rows.
     pub(super) inserted: Vec<Add>,
     pub(super) deleted: Vec<DeletedRows>,
-    /// Folders outside the table in which its files may be.
-    pub(super) allowed_roots: Vec<String>,
 }
 
 impl TableTransaction {
@@ -75,10 +73,6 @@ impl TableTransaction {
     }
 
     fn scan_changes(&self) -> Result<Scan> {
-        let options = ScanOptions {
-            allowed_roots: self.unrecorded.allowed_roots.clone(),
-            ..ScanOptions::default()
-        };
-        Scan::try_new(self.snapshot.clone(), options)
+        Scan::try_new(self.snapshot.clone(), ScanOptions::default())
     }
 }

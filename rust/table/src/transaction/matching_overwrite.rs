@@ -31,12 +31,7 @@ impl TableTransaction {
     /// # Errors
     ///
     /// Those of [`TableTransaction::merge`].
-    pub(super) async fn delete_matching(
-        &mut self,
-        matched: &MatchedBy,
-        added: &[Add],
-        allowed_roots: &[String],
-    ) -> Result<()> {
+    pub(super) async fn delete_matching(&mut self, matched: &MatchedBy, added: &[Add]) -> Result<()> {
         if added.is_empty() {
             return Ok(());
         }
@@ -53,7 +48,7 @@ impl TableTransaction {
             }],
             evolves: false,
         };
-        self.merge(&merge, &source, allowed_roots).await.map(drop)
+        self.merge(&merge, &source).await.map(drop)
     }
 
     /// Reads the columns of new files that a condition names, without rows that equal others in these.

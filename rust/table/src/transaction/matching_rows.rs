@@ -35,7 +35,6 @@ impl MatchingRows {
     pub(super) async fn find(
         snapshot: &Snapshot,
         predicate: Option<&Predicate>,
-        allowed_roots: &[String],
         progress: &Progress,
     ) -> Result<Self> {
         let Some(predicate) = predicate else {
@@ -50,7 +49,6 @@ impl MatchingRows {
                 columns: Some(Vec::new()),
                 predicate: Some(predicate.clone()),
                 positions: true,
-                allowed_roots: allowed_roots.to_vec(),
                 ..ScanOptions::default()
             },
         )?;

@@ -47,23 +47,15 @@ pub async fn overwrite_stream(
     replaced: Replaced,
     schema_mode: SchemaMode,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    commit_rows(
-        snapshot,
-        rows.into(),
-        schema_mode,
-        Some((replaced, allowed_roots)),
-        options,
-    )
-    .await
+    commit_rows(snapshot, rows.into(), schema_mode, Some(replaced), options).await
 }
 
 async fn commit_rows(
     snapshot: &Snapshot,
     rows: RowStream,
     schema_mode: SchemaMode,
-    replaced: Option<(Replaced, Vec<String>)>,
+    replaced: Option<Replaced>,
     options: CommitOptions,
 ) -> Result<Committed> {
     let policy = RunPolicy::of_rows(&options);
@@ -83,8 +75,8 @@ struct RowsOnce {
     /// The number of rows that were read.
     rows: u64,
     schema_mode: SchemaMode,
-    /// What an overwrite replaces, and where it may read; `None` for an append.
-    replaced: Option<(Replaced, Vec<String>)>,
+    /// What an overwrite replaces; `None` for an append.
+    replaced: Option<Replaced>,
     options: CommitOptions,
 }
 
@@ -119,8 +111,8 @@ impl TableOperation for RowsOnce {
             TableTransaction::try_new(snapshot.clone(), Operation::Write, self.options.clone())?;
         let staged = match &self.replaced {
             None => transaction.append_new(rows, &self.schema_mode).await,
-            Some((replaced, allowed_roots)) => {
-                let overwritten = transaction.overwrite_new(rows, replaced, &self.schema_mode, allowed_roots);
+            Some(replaced) => {
+                let overwritten = transaction.overwrite_new(rows, replaced, &self.schema_mode);
                 overwritten.await
             }
         };

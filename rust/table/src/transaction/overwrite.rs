@@ -34,11 +34,9 @@ impl TableTransaction {
         rows: impl Into<RowStream>,
         replaced: &Replaced,
         schema_mode: &SchemaMode,
-        allowed_roots: &[String],
     ) -> Result<u64> {
         let rows = NewRows::Stream(rows.into());
-        self.overwrite_new(rows, replaced, schema_mode, allowed_roots)
-            .await
+        self.overwrite_new(rows, replaced, schema_mode).await
     }
 
     /// The same for rows that an earlier attempt may have written.
@@ -47,13 +45,10 @@ impl TableTransaction {
         rows: NewRows,
         replaced: &Replaced,
         schema_mode: &SchemaMode,
-        allowed_roots: &[String],
     ) -> Result<u64> {
         self.ensure_may_replace_schema(replaced, schema_mode)?;
         let savepoint = self.savepoint();
-        let overwritten = self
-            .overwrite_rows(rows, replaced, schema_mode, allowed_roots)
-            .await;
+        let overwritten = self.overwrite_rows(rows, replaced, schema_mode).await;
         if overwritten.is_err() {
             self.roll_back(savepoint);
         }
@@ -88,7 +83,6 @@ impl TableTransaction {
         rows: NewRows,
         replaced: &Replaced,
         schema_mode: &SchemaMode,
-        allowed_roots: &[String],
     ) -> Result<u64> {
         if self.is_done() {
             return Ok(0); // without reading the stream
@@ -117,15 +111,15 @@ impl TableTransaction {
                 let before = self.proposal.adds.len();
                 let rows = self.append_rows(rows, schema_mode, None, false).await?;
                 let added = self.proposal.adds.get(before..).unwrap_or_default().to_vec();
-                self.delete_matching(matched, &added, allowed_roots).await?;
+                self.delete_matching(matched, &added).await?;
                 Ok(rows)
             }
             Replaced::All | Replaced::Partitions => {
-                self.delete_where(None, allowed_roots).await?;
+                self.delete_where(None).await?;
                 self.append_rows(rows, schema_mode, None, false).await
             }
             Replaced::Where(predicate) => {
-                let deleted = self.delete_where(Some(predicate), allowed_roots).await?;
+                let deleted = self.delete_where(Some(predicate)).await?;
                 // New files contain copied rows too, so a reader can derive the changes only from change data files.
                 let with_feed = deleted.rewritten_files > 0 && self.has_feed()?;
                 self.append_rows(rows, schema_mode, Some(predicate), with_feed)

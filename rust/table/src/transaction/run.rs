@@ -59,9 +59,8 @@ pub async fn delete(
     snapshot: &Snapshot,
     predicate: Option<Predicate>,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    let request = Arc::new((predicate, allowed_roots));
+    let request = Arc::new(predicate);
     run_verb(
         snapshot,
         Operation::Delete,
@@ -69,12 +68,8 @@ pub async fn delete(
         &mut move |_, transaction| {
             let request = Arc::clone(&request);
             Box::pin(async move {
-                let (predicate, allowed_roots) = request.as_ref();
                 let mut transaction = transaction.lock().await;
-                transaction
-                    .delete(predicate.as_ref(), allowed_roots)
-                    .await
-                    .map(drop)
+                transaction.delete((*request).as_ref()).await.map(drop)
             })
         },
     )
@@ -95,9 +90,8 @@ pub async fn update(
     assignments: Vec<Assignment>,
     predicate: Option<Predicate>,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    let request = Arc::new((assignments, predicate, allowed_roots));
+    let request = Arc::new((assignments, predicate));
     run_verb(
         snapshot,
         Operation::Update,
@@ -105,10 +99,10 @@ pub async fn update(
         &mut move |_, transaction| {
             let request = Arc::clone(&request);
             Box::pin(async move {
-                let (assignments, predicate, allowed_roots) = request.as_ref();
+                let (assignments, predicate) = request.as_ref();
                 let mut transaction = transaction.lock().await;
                 transaction
-                    .update(assignments, predicate.as_ref(), allowed_roots)
+                    .update(assignments, predicate.as_ref())
                     .await
                     .map(drop)
             })

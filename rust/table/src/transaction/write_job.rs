@@ -33,7 +33,6 @@ use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, n
 #[derive(Clone, Debug)]
 pub struct WriteJob {
     location: Arc<TableLocation>,
-    allowed_roots: Vec<String>,
     /// The configuration of the table with the files.
     table: TableConfiguration,
     settings: TaskSettings,
@@ -84,13 +83,11 @@ impl WriteJob {
     /// Those of [`NewTable::configuration`]; `UnsupportedFeature` if rows of the columns cannot be written.
     pub fn of_new_table(
         location: &Arc<TableLocation>,
-        allowed_roots: &[String],
         table: &NewTable,
         settings: TaskSettings,
     ) -> Result<Self> {
         let job = Self {
             location: Arc::clone(location),
-            allowed_roots: allowed_roots.to_vec(),
             table: table.configuration()?,
             settings,
             target: Target::New {
@@ -110,7 +107,6 @@ impl WriteJob {
     /// [`TableTransaction::append`] and [`TableTransaction::overwrite`].
     pub fn of_table(
         snapshot: &Snapshot,
-        allowed_roots: &[String],
         columns: &StructType,
         (schema_mode, mut replaced): (SchemaMode, Option<Replaced>),
         settings: TaskSettings,
@@ -140,7 +136,6 @@ impl WriteJob {
         bound.map_err(|error| snapshot.located(error))?;
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            allowed_roots: allowed_roots.to_vec(),
             table: transaction.configuration(),
             settings: TaskSettings {
                 required: Self::required(replaced.as_ref(), snapshot.schema(), &settings),
@@ -198,7 +193,7 @@ impl WriteJob {
     /// What other processes need to write files.
     #[must_use]
     pub fn task(&self) -> WriteTask {
-        WriteTask::of_job(&self.location, &self.allowed_roots, &self.table, &self.settings)
+        WriteTask::of_job(&self.location, &self.table, &self.settings)
     }
 
     /// What an engine that knows Parquet, but not Delta, needs to write files; `None` if it cannot write them.
@@ -325,7 +320,6 @@ impl WriteJob {
                 replaced,
             } => {
                 let mut rows = JobRows {
-                    job: self,
                     changed: (self.table != *snapshot.configuration()).then(|| self.table.clone()),
                     written,
                     staged,
@@ -439,7 +433,7 @@ impl WriteJob {
         let (target, task) = bytes.split_at(end);
         let target: TargetWire = serde_json::from_slice(target).map_err(|_| wrong())?;
         let task = WriteTask::from_bytes(task)?;
-        let (location, allowed_roots, table, settings) = task.into_parts();
+        let (location, table, settings) = task.into_parts();
         let target = match target {
             TargetWire::New {
                 cluster_by,
@@ -468,7 +462,6 @@ impl WriteJob {
         };
         Ok(Self {
             location,
-            allowed_roots,
             table,
             settings,
             target,
@@ -478,7 +471,6 @@ impl WriteJob {
 
 /// The rows of a job, whose files are staged on each version that is tried.
 struct JobRows<'j> {
-    job: &'j WriteJob,
     /// The configuration that the commit sets, if it changes the table's.
     changed: Option<TableConfiguration>,
     written: Written,
@@ -517,12 +509,7 @@ impl TableOperation for JobRows<'_> {
         let rows = NewRows::Planned(self.written.clone(), self.changed.clone());
         let staged = match self.replaced {
             None => transaction.append_new(rows, self.schema_mode).await,
-            Some(replaced) => {
-                let roots = &self.job.allowed_roots;
-                transaction
-                    .overwrite_new(rows, replaced, self.schema_mode, roots)
-                    .await
-            }
+            Some(replaced) => transaction.overwrite_new(rows, replaced, self.schema_mode).await,
         };
         let staged = match (staged, self.data_change) {
             (Ok(_), false) => transaction.declare_same_rows().await,

@@ -25,7 +25,6 @@ use super::table_writer::{TableWriter, Written};
 #[derive(Clone, Debug)]
 pub struct WriteTask {
     location: Arc<TableLocation>,
-    allowed_roots: Vec<String>,
     table: TableConfiguration,
     settings: TaskSettings,
 }
@@ -69,7 +68,7 @@ impl WriteTask {
     /// # Errors
     ///
     /// `UnsupportedFeature` if the table has identity columns.
-    pub fn try_new(snapshot: &Snapshot, allowed_roots: &[String]) -> Result<Self> {
+    pub fn try_new(snapshot: &Snapshot) -> Result<Self> {
         for field in &snapshot.schema().fields {
             if field.identity()?.is_some() {
                 let what = format!(
@@ -83,7 +82,6 @@ impl WriteTask {
         }
         Ok(Self {
             location: Arc::clone(snapshot.location()),
-            allowed_roots: allowed_roots.to_vec(),
             table: snapshot.configuration().clone(),
             settings: TaskSettings::default(),
         })
@@ -92,21 +90,19 @@ impl WriteTask {
     /// A task for a planned write, whose commit records the values of identity columns.
     pub(crate) fn of_job(
         location: &Arc<TableLocation>,
-        allowed_roots: &[String],
         table: &TableConfiguration,
         settings: &TaskSettings,
     ) -> Self {
         Self {
             location: Arc::clone(location),
-            allowed_roots: allowed_roots.to_vec(),
             table: table.clone(),
             settings: settings.clone(),
         }
     }
 
-    /// The location, the folders outside of it, the table and the settings.
-    pub(crate) fn into_parts(self) -> (Arc<TableLocation>, Vec<String>, TableConfiguration, TaskSettings) {
-        (self.location, self.allowed_roots, self.table, self.settings)
+    /// The location, the table and the settings.
+    pub(crate) fn into_parts(self) -> (Arc<TableLocation>, TableConfiguration, TaskSettings) {
+        (self.location, self.table, self.settings)
     }
 
     /// The root of the table.
@@ -204,7 +200,7 @@ impl WriteTask {
             format: FORMAT,
             uri: self.location.uri().to_owned(),
             storage_options: self.location.options().as_map().clone(),
-            allowed_roots: self.allowed_roots.clone(),
+            allowed_roots: self.location.allowed_roots().to_vec(),
             protocol: self.table.protocol().clone(),
             metadata: self.table.metadata().clone(),
             domains: self.table.domains().values().cloned().collect(),
@@ -232,10 +228,9 @@ impl WriteTask {
             return Err(wrong(format!("their format is {}, not {FORMAT}", wire.format)));
         }
         let options = StorageOptions::from(wire.storage_options);
-        let location = TableLocation::with_options(&wire.uri, options, wire.allowed_roots.clone())?;
+        let location = TableLocation::with_options(&wire.uri, options, wire.allowed_roots)?;
         Ok(Self {
             location: Arc::new(location),
-            allowed_roots: wire.allowed_roots,
             table: TableConfiguration::new(wire.protocol, wire.metadata).with_domains(wire.domains),
             settings: wire.settings,
         })

@@ -61,15 +61,14 @@ pub async fn merge(
     merge: Merge,
     source: Arc<SourceRows>,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
-    let request = Arc::new((merge, source, allowed_roots));
+    let request = Arc::new((merge, source));
     run_verb(snapshot, Operation::Merge, options, &mut move |_, transaction| {
         let request = Arc::clone(&request);
         Box::pin(async move {
-            let (merge, source, allowed_roots) = request.as_ref();
+            let (merge, source) = request.as_ref();
             let mut transaction = transaction.lock().await;
-            transaction.merge(merge, source, allowed_roots).await.map(drop)
+            transaction.merge(merge, source).await.map(drop)
         })
     })
     .await
@@ -85,11 +84,10 @@ pub async fn preview_merge(
     merge: &Merge,
     source: &Arc<SourceRows>,
     options: CommitOptions,
-    allowed_roots: &[String],
 ) -> Result<DryRun> {
     let snapshot = snapshot.without_writes();
     let mut transaction = TableTransaction::try_new(snapshot, Operation::Merge, options)?;
-    let staged = transaction.merge(merge, source, allowed_roots).await.map(drop);
+    let staged = transaction.merge(merge, source).await.map(drop);
     let preview = transaction.preview();
     staged.and(preview)
 }
@@ -103,14 +101,9 @@ impl TableTransaction {
     /// `ValueError` for clauses that do not go together; `InvalidPredicate`, `UnsupportedExpression`; `SchemaMismatch` if a
     /// value does not fit its column; `ConstraintViolation` if a row of the table matches several rows of the source, if a
     /// new row violates a constraint, or if the table is append-only; those of [`TableTransaction::update`].
-    pub async fn merge(
-        &mut self,
-        merge: &Merge,
-        source: &Arc<SourceRows>,
-        allowed_roots: &[String],
-    ) -> Result<u64> {
+    pub async fn merge(&mut self, merge: &Merge, source: &Arc<SourceRows>) -> Result<u64> {
         let (savepoint, snapshot) = (self.savepoint(), self.snapshot.clone());
-        let merged = self.merge_rows(merge, source, allowed_roots).await;
+        let merged = self.merge_rows(merge, source).await;
         if merge.evolves {
             self.restore(snapshot);
         }
@@ -120,12 +113,7 @@ impl TableTransaction {
         merged
     }
 
-    async fn merge_rows(
-        &mut self,
-        merge: &Merge,
-        source: &Arc<SourceRows>,
-        allowed_roots: &[String],
-    ) -> Result<u64> {
+    async fn merge_rows(&mut self, merge: &Merge, source: &Arc<SourceRows>) -> Result<u64> {
         let snapshot = self.snapshot.clone();
         let changes_rows = merge
             .clauses
@@ -147,10 +135,9 @@ impl TableTransaction {
         };
         let snapshot = self.snapshot.clone();
         let bound = BoundMerge::try_new(merge, &snapshot, &source.schema, evolution.as_ref())?;
-        self.unrecorded.allowed_roots = allowed_roots.to_vec();
         let started = now_ms();
-        let Some(mut matching) = self.find_matches(&bound, source, allowed_roots).await? else {
-            return self.merge_spilled(merge, &bound, source, allowed_roots).await;
+        let Some(mut matching) = self.find_matches(&bound, source).await? else {
+            return self.merge_spilled(merge, &bound, source).await;
         };
         let matched = matching.take_matched()?;
         let inserted = matching.inserted()?;
@@ -172,9 +159,7 @@ impl TableTransaction {
         };
         let first = begin_inserts(self, memory)?;
         let changes = Changes::InMemory(&matching, source);
-        let changed = self
-            .change_rows(&bound, &changes, plan, allowed_roots, &mut counts)
-            .await;
+        let changed = self.change_rows(&bound, &changes, plan, &mut counts).await;
         let inserted = match first {
             Some(rows) => rows.await.and_then(|rows| self.stage_inserted(rows, &mut counts)),
             None => Ok(()),
@@ -195,13 +180,12 @@ impl TableTransaction {
         &mut self,
         bound: &'a BoundMerge,
         source: &'a SourceRows,
-        allowed_roots: &[String],
     ) -> Result<Option<Matching<'a>>> {
         if source.spilled.is_some() {
             return Ok(None);
         }
         let most_decisions = Shares::of(self.options.memory).source / size_of::<Decision>();
-        let (adds, tasks) = self.rows_to_match(bound, source, allowed_roots).await?;
+        let (adds, tasks) = self.rows_to_match(bound, source).await?;
         let mut matching = Matching::try_new(bound, source)?;
         let mut batches = matching.probe().all(stream_tasks(tasks));
         while let Some(batch) = batches.try_next().await? {

@@ -27,7 +27,6 @@ impl TableTransaction {
         &mut self,
         bound: &BoundMerge,
         source: &SourceRows,
-        allowed_roots: &[String],
     ) -> Result<(Vec<Add>, Vec<ScanTask>)> {
         let snapshot = self.snapshot.clone();
         let predicate = rows_that_may_match(bound, &snapshot, source)?;
@@ -40,7 +39,6 @@ impl TableTransaction {
                 columns: Some(columns.into_iter().collect()),
                 skips: predicate,
                 positions: true,
-                allowed_roots: allowed_roots.to_vec(),
                 ..ScanOptions::default()
             },
         )?;

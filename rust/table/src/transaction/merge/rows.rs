@@ -70,7 +70,6 @@ impl MergedRows {
     pub(super) fn try_new(
         merge: &BoundMerge,
         snapshot: &Snapshot,
-        allowed_roots: &[String],
         options: &CommitOptions,
         (copies, has_feed): (bool, bool),
     ) -> Result<Self> {
@@ -107,7 +106,6 @@ impl MergedRows {
                 columns: Some(names_of(&schema, &is_read)),
                 row_ids: !own.is_empty(),
                 positions: true,
-                allowed_roots: allowed_roots.to_vec(),
                 ..ScanOptions::default()
             },
         )?;

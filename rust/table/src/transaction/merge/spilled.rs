@@ -45,11 +45,10 @@ impl TableTransaction {
         merge: &Merge,
         bound: &BoundMerge,
         source: &SourceRows,
-        allowed_roots: &[String],
     ) -> Result<u64> {
         let started = now_ms();
         let shares = Shares::of(self.options.memory);
-        let (adds, tasks) = self.rows_to_match(bound, source, allowed_roots).await?;
+        let (adds, tasks) = self.rows_to_match(bound, source).await?;
         let buckets = Buckets::new(&adds, rows_of_bucket(source, shares));
         let found = (
             SpilledDecisions::new(bound, source, buckets, shares)?,
@@ -79,8 +78,7 @@ impl TableTransaction {
         let has_changes = self.records_changes(&plan)?;
         self.begin_writing(&plan, &counts);
         let changes = Changes::Spilled(&decisions);
-        self.change_rows(bound, &changes, plan, allowed_roots, &mut counts)
-            .await?;
+        self.change_rows(bound, &changes, plan, &mut counts).await?;
         drop(decisions);
         release_unused();
         let inserts = Arc::new(inserts);

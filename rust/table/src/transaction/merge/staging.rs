@@ -134,7 +134,6 @@ impl TableTransaction {
         bound: &BoundMerge,
         changes: &Changes<'_>,
         plan: DeletePlan,
-        allowed_roots: &[String],
         counts: &mut Merged,
     ) -> Result<()> {
         if plan.is_empty() {
@@ -144,7 +143,7 @@ impl TableTransaction {
         let rows = RowsToWrite::of_plan(&plan);
         let files = match self.written_before(&rows) {
             Some(files) => files,
-            None => self.write_changes(bound, changes, &plan, allowed_roots).await?,
+            None => self.write_changes(bound, changes, &plan).await?,
         };
         self.record_written(rows, &files);
         let copied = i64::try_from(files.copied).unwrap_or(i64::MAX);
@@ -176,14 +175,13 @@ impl TableTransaction {
         bound: &BoundMerge,
         changes: &Changes<'_>,
         plan: &DeletePlan,
-        allowed_roots: &[String],
     ) -> Result<WrittenFiles> {
         let has_feed = self.has_feed()?;
         let mut options = self.options.clone();
         // At the same time rows are inserted, or temporary files are read.
         options.memory = options.memory.divided(2);
         let writes = (!plan.rewritten.is_empty(), has_feed);
-        let mut rows = MergedRows::try_new(bound, &self.snapshot, allowed_roots, &options, writes)?;
+        let mut rows = MergedRows::try_new(bound, &self.snapshot, &options, writes)?;
         match rows.write(changes, plan, &self.options.progress).await {
             Ok(files) => {
                 rows.stage_files(self);

@@ -65,25 +65,15 @@ pub struct Optimize {
 /// for a column that cannot be ordered by, a Z-order of a clustered table, or `full` without clustering columns;
 /// `UnsupportedFeature`; `CorruptData`;
 /// `StorageError`; those of [`run`].
-pub async fn optimize(
-    snapshot: &Snapshot,
-    request: Optimize,
-    options: CommitOptions,
-    allowed_roots: Vec<String>,
-) -> Result<Committed> {
+pub async fn optimize(snapshot: &Snapshot, request: Optimize, options: CommitOptions) -> Result<Committed> {
     let policy = RunPolicy::of_rows(&options);
-    let mut operation = Optimization {
-        request,
-        options,
-        allowed_roots,
-    };
+    let mut operation = Optimization { request, options };
     run(snapshot.clone(), policy, &mut operation).await
 }
 
 struct Optimization {
     request: Optimize,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 }
 
 impl TableOperation for Optimization {
@@ -103,9 +93,7 @@ impl TableOperation for Optimization {
             .flat_map(PreviousAttempt::reusable)
             .cloned()
             .collect();
-        let staged = transaction
-            .optimize(&self.request, &self.allowed_roots, reusable)
-            .await;
+        let staged = transaction.optimize(&self.request, reusable).await;
         let planned = match staged {
             Ok(outputs) => transaction
                 .plan_commit(snapshot)
@@ -123,12 +111,7 @@ impl TableOperation for Optimization {
 impl TableTransaction {
     /// Stages an optimization. Returns the new files, with the files whose rows they contain; those of `reusable` are
     /// staged again.
-    async fn optimize(
-        &mut self,
-        request: &Optimize,
-        allowed_roots: &[String],
-        reusable: Vec<Output>,
-    ) -> Result<Vec<Output>> {
+    async fn optimize(&mut self, request: &Optimize, reusable: Vec<Output>) -> Result<Vec<Output>> {
         let snapshot = self.snapshot.clone();
         if self.is_done() {
             return Ok(Vec::new());
@@ -136,7 +119,7 @@ impl TableTransaction {
         let plan = purge::plan_of(&snapshot, request, &reusable).await;
         let plan = plan.map_err(|error| self.located(error))?;
         let mut outputs = reusable;
-        let written = rewrite::write_bins(&plan, allowed_roots, &self.files, &self.options).await?;
+        let written = rewrite::write_bins(&plan, &self.files, &self.options).await?;
         for (bin, mut adds) in plan.bins.iter().zip(written) {
             for add in &mut adds {
                 bin.clustering.set(add);

@@ -22,14 +22,13 @@ use crate::write::Written;
 /// Writes the bins of a plan. Returns the new files of each bin; after a failure there are none.
 pub(super) async fn write_bins(
     plan: &Plan,
-    allowed_roots: &[String],
     staged: &Arc<StagedFiles>,
     options: &CommitOptions,
 ) -> Result<Vec<Vec<Add>>> {
     if plan.bins.is_empty() {
         return Ok(Vec::new());
     }
-    let copied = Arc::new(CopiedRows::try_new(&plan.snapshot, allowed_roots)?);
+    let copied = Arc::new(CopiedRows::try_new(&plan.snapshot)?);
     let rows = rows_of(plan.files()).unwrap_or_default();
     options.progress.begin(Stage::Rows, rows);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);

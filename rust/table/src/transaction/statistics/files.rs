@@ -43,7 +43,6 @@ pub(super) async fn describe_files(
     snapshot: &Snapshot,
     request: &ComputedStatistics,
     options: &CommitOptions,
-    allowed_roots: &[String],
     known: &mut Known,
 ) -> Result<Described> {
     let predicate = request.predicate.as_ref();
@@ -51,7 +50,7 @@ pub(super) async fn describe_files(
     let columns = StatisticsColumns::try_new(snapshot, request.columns.as_deref())?;
     let paths = paths_that_may_match(snapshot, predicate.transpose()?.as_ref()).await?;
     let adds = whole_adds(snapshot, Some(&paths)).await?;
-    let mut reader = Reader::try_new(snapshot, allowed_roots)?;
+    let mut reader = Reader::try_new(snapshot)?;
     options.progress.begin(Stage::Files, adds.len() as u64);
     let unknown: Vec<&Add> = adds
         .iter()
@@ -103,7 +102,6 @@ pub(super) async fn describe_files(
 /// Reads the files of a version.
 struct Reader<'a> {
     snapshot: &'a Snapshot,
-    allowed_roots: &'a [String],
     /// The number of characters of a string that are kept.
     prefix: usize,
     mode: ColumnMappingMode,
@@ -112,10 +110,9 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn try_new(snapshot: &'a Snapshot, allowed_roots: &'a [String]) -> Result<Self> {
+    fn try_new(snapshot: &'a Snapshot) -> Result<Self> {
         Ok(Self {
             snapshot,
-            allowed_roots,
             prefix: data_file_settings(snapshot.metadata())?.string_prefix,
             mode: snapshot.column_mapping(),
             scans: HashMap::new(),
@@ -130,7 +127,6 @@ impl<'a> Reader<'a> {
                 self.snapshot.clone(),
                 ScanOptions {
                     columns: Some(read.fields.iter().map(|field| field.name.clone()).collect()),
-                    allowed_roots: self.allowed_roots.to_vec(),
                     ..ScanOptions::default()
                 },
             )?;

@@ -48,7 +48,6 @@ pub async fn compute_statistics(
     snapshot: &Snapshot,
     request: ComputedStatistics,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
 ) -> Result<Committed> {
     if let Some(app) = &options.app_transaction
         && let Some(done) = already_done(snapshot, app)
@@ -59,7 +58,6 @@ pub async fn compute_statistics(
     let mut operation = Computation {
         request,
         options,
-        allowed_roots,
         known: HashMap::new(),
     };
     run(snapshot.clone(), policy, &mut operation).await
@@ -75,10 +73,9 @@ pub async fn preview_statistics(
     snapshot: &Snapshot,
     request: &ComputedStatistics,
     options: &CommitOptions,
-    allowed_roots: &[String],
 ) -> Result<DryRun> {
     ensure_appendable(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
-    let described = describe_files(snapshot, request, options, allowed_roots, &mut HashMap::new()).await;
+    let described = describe_files(snapshot, request, options, &mut HashMap::new()).await;
     let described = described.map_err(|error| snapshot.located(error))?;
     Ok(DryRun {
         rows: rows_of(described.changed.iter()),
@@ -90,7 +87,6 @@ pub async fn preview_statistics(
 struct Computation {
     request: ComputedStatistics,
     options: CommitOptions,
-    allowed_roots: Vec<String>,
     /// The statistics that earlier attempts computed.
     known: Known,
 }
@@ -106,8 +102,8 @@ impl TableOperation for Computation {
         }
         let mut transaction =
             Transaction::try_new(snapshot, Operation::ComputeStatistics, ensure_appendable)?;
-        let (request, roots) = (&self.request, &self.allowed_roots);
-        let described = describe_files(snapshot, request, &self.options, roots, &mut self.known).await;
+        let request = &self.request;
+        let described = describe_files(snapshot, request, &self.options, &mut self.known).await;
         let described = described.map_err(|error| snapshot.located(error))?;
         if described.changed.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);

@@ -39,7 +39,6 @@ impl Update {
     pub(super) fn try_new(
         snapshot: &Snapshot,
         assignments: &[Assignment],
-        allowed_roots: &[String],
         empty_text: EmptyPartitionText,
     ) -> Result<Self> {
         let table = snapshot.configuration();
@@ -51,7 +50,6 @@ impl Update {
         let own = contents.own_columns();
         let options = ScanOptions {
             row_ids: !own.is_empty(),
-            allowed_roots: allowed_roots.to_vec(),
             ..ScanOptions::default()
         };
         let scan = Scan::try_new(snapshot.clone(), options.clone())?;

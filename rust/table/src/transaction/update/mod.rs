@@ -51,10 +51,9 @@ impl TableTransaction {
         &mut self,
         assignments: &[Assignment],
         predicate: Option<&Predicate>,
-        allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
         let savepoint = self.savepoint();
-        let updated = self.update_where(assignments, predicate, allowed_roots).await;
+        let updated = self.update_where(assignments, predicate).await;
         if updated.is_err() {
             self.roll_back(savepoint);
         }
@@ -65,7 +64,6 @@ impl TableTransaction {
         &mut self,
         assignments: &[Assignment],
         predicate: Option<&Predicate>,
-        allowed_roots: &[String],
     ) -> Result<DeleteSummary> {
         let snapshot = self.snapshot.clone();
         ensure_removable(snapshot.configuration())
@@ -76,9 +74,9 @@ impl TableTransaction {
         }
         self.ensure_takes_files()?;
         let empty_text = self.options.empty_partition_text;
-        let mut update = Update::try_new(&snapshot, assignments, allowed_roots, empty_text)?;
+        let mut update = Update::try_new(&snapshot, assignments, empty_text)?;
         update.limit_memory(self.options.memory);
-        let plan = self.plan_delete(predicate, allowed_roots).await?;
+        let plan = self.plan_delete(predicate).await?;
         let summary = plan.summary();
         if plan.is_empty() {
             return Ok(summary);

@@ -22,7 +22,7 @@ async fn append(table: &TableBuilder, ids: std::ops::Range<i64>) -> Result<Commi
 
 async fn delete_where(table: &TableBuilder, predicate: &str) -> Result<Committed> {
     let (snapshot, predicate) = (open(table).await?, parse_predicate(predicate)?);
-    delete(&snapshot, Some(predicate), CommitOptions::default(), Vec::new()).await
+    delete(&snapshot, Some(predicate), CommitOptions::default()).await
 }
 
 async fn optimize_at(snapshot: &Snapshot, row_level: bool) -> Result<Committed> {
@@ -30,7 +30,7 @@ async fn optimize_at(snapshot: &Snapshot, row_level: bool) -> Result<Committed> 
         row_level,
         ..CommitOptions::default()
     };
-    optimize(snapshot, Optimize::default(), options, Vec::new()).await
+    optimize(snapshot, Optimize::default(), options).await
 }
 
 /// The number of data files that were written since the requests were forgotten.

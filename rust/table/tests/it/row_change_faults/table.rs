@@ -175,7 +175,6 @@ pub(super) async fn changes(table: &TableBuilder) -> Result<Vec<(String, i64)>> 
         last: None,
         columns: None,
         infer: false,
-        allowed_roots: Vec::new(),
     };
     let changes = Changes::plan(&table.location(), options, LoadOptions::default()).await?;
     let batches: Vec<RecordBatch> = stream_changes(&changes).try_collect().await?;

@@ -74,13 +74,13 @@ impl Verb {
         let predicate = parse_predicate(WHERE)?;
         let replaced = match self {
             Self::Append => return append_stream(&snapshot, rows(150..152), SchemaMode::Keep, options).await,
-            Self::Delete => return delete(&snapshot, Some(predicate), options, Vec::new()).await,
+            Self::Delete => return delete(&snapshot, Some(predicate), options).await,
             Self::Update => {
-                return update(&snapshot, assignment()?, Some(predicate), options, Vec::new()).await;
+                return update(&snapshot, assignment()?, Some(predicate), options).await;
             }
             Self::Merge => return merge_into(&snapshot).await,
             Self::Together => return together(snapshot).await,
-            Self::Optimize => return optimize(&snapshot, Optimize::default(), options, Vec::new()).await,
+            Self::Optimize => return optimize(&snapshot, Optimize::default(), options).await,
             Self::OverwriteAll => Replaced::All,
             Self::OverwriteWhere => Replaced::Where(predicate),
             Self::OverwritePartitions => Replaced::Partitions,
@@ -89,7 +89,7 @@ impl Verb {
             Self::OverwritePartitions => rows(38..42),
             _ => rows(150..152),
         };
-        overwrite_stream(&snapshot, new, replaced, SchemaMode::Keep, options, Vec::new()).await
+        overwrite_stream(&snapshot, new, replaced, SchemaMode::Keep, options).await
     }
 
     /// The types and ids of its changes, sorted.
@@ -172,7 +172,7 @@ async fn merge_into(snapshot: &Snapshot) -> Result<Committed> {
     let options = CommitOptions::default();
     let source = rows(matching().into_iter().chain(150..152));
     let source = Arc::new(SourceRows::read(source, options.memory).await?);
-    merge(snapshot, request, source, options, Vec::new()).await
+    merge(snapshot, request, source, options).await
 }
 
 /// Rows of two files and new rows: the changes of each verb are recorded.
@@ -181,9 +181,9 @@ async fn together(snapshot: Snapshot) -> Result<Committed> {
     let staged = async {
         transaction.append(rows(150..152), &SchemaMode::Keep).await?;
         let deleted = parse_predicate("id < 40 AND id % 2 = 0")?;
-        transaction.delete(Some(&deleted), &[]).await?;
+        transaction.delete(Some(&deleted)).await?;
         let updated = parse_predicate("id = 45")?;
-        transaction.update(&assignment()?, Some(&updated), &[]).await
+        transaction.update(&assignment()?, Some(&updated)).await
     };
     if let Err(error) = staged.await {
         transaction.abandon().await;
