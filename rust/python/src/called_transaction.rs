@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use deltaic_log::transaction::{CommitOptions, Committed, Operation, RunPolicy};
 use deltaic_protocol::{Error, ErrorKind};
-use deltaic_table::transaction::{TableTransaction, run_transaction};
+use deltaic_table::operations::{Staging, run_transaction};
+use deltaic_table::transaction::TableTransaction;
 use pyo3::prelude::*;
 use tokio::sync::{Mutex, oneshot};
 
@@ -57,7 +58,7 @@ pub(crate) fn run_with_function(
                         _ => Err(Error::new(ErrorKind::InvalidArgument, "the function failed")),
                     }
                 };
-                Box::pin(staging) as deltaic_table::transaction::Staging
+                Box::pin(staging) as Staging
             };
             run_transaction(snapshot, operation, options, policy, &mut stage).await
         })?;

@@ -22,9 +22,7 @@ mod error;
 mod expression;
 mod fault;
 mod maintenance;
-mod merge;
 mod native_scan;
-mod optimize;
 mod predicate;
 mod progress;
 #[cfg(feature = "provoke")]
@@ -37,11 +35,11 @@ mod schema;
 mod shallow_clone;
 mod snapshot;
 mod source;
-mod statistics;
 mod symlink_manifest;
 mod table;
 mod transaction;
 mod vacuum;
+mod verbs;
 #[cfg(feature = "witness")]
 mod witness;
 mod write_job;

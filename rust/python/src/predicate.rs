@@ -2,7 +2,7 @@
 
 use deltaic_protocol::expr::{Predicate, ValueExpr, parse_predicate};
 use deltaic_storage::clock::now_ms;
-use deltaic_table::transaction::Assignment;
+use deltaic_table::operations::Assignment;
 
 use crate::error::CallResult;
 use crate::fault::guarded;

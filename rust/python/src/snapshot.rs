@@ -9,11 +9,9 @@ use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::native_scan::implied_by_tree;
+use deltaic_table::operations::{Append, Overwrite, Replaced};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, StringsAs, VariantAs};
-use deltaic_table::transaction::{
-    Replaced, SchemaMode, SourceRows, preview_delete, preview_merge, preview_optimize, preview_rows,
-    preview_update,
-};
+use deltaic_table::transaction::SchemaMode;
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
@@ -22,14 +20,12 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::{CallResult, broken};
 use crate::fault::guarded;
-use crate::merge::MergeRequest;
 use crate::native_scan::NativeScanPlan;
-use crate::optimize::OptimizeRequest;
-use crate::predicate::{assignments, parsed};
-use crate::runtime::{wait, wait_reporting};
+use crate::predicate::parsed;
+use crate::runtime::wait;
 use crate::scan::{Scan, ScanTask};
 use crate::schema::Schema;
-use crate::source::wait_reading;
+use crate::verbs::{self, MergeRequest, OptimizeRequest};
 use crate::write_job::WriteJob;
 use crate::write_task::WriteTask;
 
@@ -199,12 +195,7 @@ impl Snapshot {
     /// What a delete would do.
     #[pyo3(signature = (*, predicate))]
     fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
-        let (snapshot, predicate) = (self.snapshot.clone(), parsed(predicate)?);
-        let found = wait(
-            py,
-            async move { preview_delete(&snapshot, predicate.as_ref()).await },
-        )?;
-        Ok(found.into())
+        verbs::preview(py, self, verbs::delete(predicate)?, None)
     }
 
     #[pyo3(signature = (*, values, predicate, options))]
@@ -215,20 +206,13 @@ impl Snapshot {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
-        let (values, predicate) = (assignments(values)?, parsed(predicate)?);
-        let found = wait_reporting(py, reporter.as_ref(), async move {
-            preview_update(&snapshot, &values, predicate.as_ref(), options).await
-        })?;
-        Ok(found.into())
+        verbs::preview(py, self, verbs::update(values, predicate)?, Some(options))
     }
 
     /// What an optimization would do.
     #[pyo3(signature = (*, request))]
     fn preview_optimize(&self, py: Python<'_>, request: OptimizeRequest) -> CallResult<DryRun> {
-        let (snapshot, request) = (self.snapshot.clone(), request.parse()?);
-        let found = wait(py, async move { preview_optimize(&snapshot, &request).await })?;
-        Ok(found.into())
+        verbs::preview(py, self, request.parse()?, None)
     }
 
     #[pyo3(signature = (data, *, request, options))]
@@ -239,13 +223,9 @@ impl Snapshot {
         request: MergeRequest,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
         let request = request.parse()?;
-        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            let source = Arc::new(SourceRows::read(rows, options.memory).await?);
-            preview_merge(&snapshot, &request, &source, options).await
-        })?;
-        Ok(found.into())
+        let merge = |rows, memory| verbs::merge(request, rows, memory);
+        verbs::preview_reading(py, self, (data, merge), options)
     }
 
     /// What an append would do; with `replaced`, the predicate and the partition mode, what an overwrite would do.
@@ -259,19 +239,25 @@ impl Snapshot {
         partition_by: Option<Vec<String>>,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        let (snapshot, (options, reporter)) = (self.snapshot.clone(), options.parse()?);
-        let replaced = match replaced {
-            Some((predicate, partitions)) => {
-                let replaced = Replaced::try_new(parsed(predicate.as_deref())?, &partitions)?;
-                Some(replaced)
-            }
-            None => None,
-        };
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
-        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            preview_rows(&snapshot, rows, schema_mode, replaced, options).await
-        })?;
-        Ok(found.into())
+        let Some((predicate, partitions)) = replaced else {
+            let append = |rows, _| async move {
+                Ok(Append {
+                    rows: verbs::new_rows(rows),
+                    schema_mode,
+                })
+            };
+            return verbs::preview_reading(py, self, (data, append), options);
+        };
+        let replaced = verbs::replaced(predicate.as_deref(), &partitions)?;
+        let overwrite = |rows, _| async move {
+            Ok(Overwrite {
+                rows: verbs::new_rows(rows),
+                replaced,
+                schema_mode,
+            })
+        };
+        verbs::preview_reading(py, self, (data, overwrite), options)
     }
 
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.

@@ -12,12 +12,10 @@ use deltaic_protocol::schema::{ColumnName, StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Version};
 use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
-use deltaic_table::alter::alter;
 use deltaic_table::check::Depth;
 use deltaic_table::create::{create_with_rows, preview_create};
-use deltaic_table::transaction::{
-    Replaced, SchemaMode, SourceRows, append_stream, delete, merge, optimize, overwrite_stream, update,
-};
+use deltaic_table::operations::{Append, Overwrite, alter, run};
+use deltaic_table::transaction::SchemaMode;
 use deltaic_table::vacuum::vacuum;
 use pyo3::prelude::*;
 
@@ -33,9 +31,6 @@ use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::fault::guarded;
 use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
-use crate::merge::MergeRequest;
-use crate::optimize::OptimizeRequest;
-use crate::predicate::{assignments, parsed};
 use crate::progress::Functions;
 use crate::repair;
 use crate::restore::{self, RestorePreview};
@@ -43,10 +38,10 @@ use crate::runtime::{wait, wait_reporting};
 use crate::shallow_clone::{self, ClonePreview, CloneRequest};
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
-use crate::statistics::{self, StatisticsRequest};
 use crate::symlink_manifest;
 use crate::transaction::Transaction;
 use crate::vacuum::{VacuumRequest, Vacuumed};
+use crate::verbs::{self, MergeRequest, OptimizeRequest, StatisticsRequest};
 use crate::write_job::WriteJob;
 
 #[pyclass(module = "deltaic._rust", frozen)]
@@ -378,7 +373,7 @@ impl Table {
         max_runs: usize,
         options: CommitOptions,
     ) -> CallResult<Option<Commit>> {
-        let operation = guarded(|| Ok(deltaic_table::transaction::operation(operation)?))?;
+        let operation = guarded(|| Ok(deltaic_table::operations::operation(operation)?))?;
         let (options, reporter) = options.parse()?;
         let reporter = reporter.map(Arc::new);
         let committed = run_with_function(py, &known, function, operation, max_runs, (options, reporter))?;
@@ -518,13 +513,16 @@ impl Table {
         partition_by: Option<Vec<String>>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
+        let replaced = verbs::replaced(predicate, partitions)?;
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
-        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            overwrite_stream(&snapshot, rows, replaced, schema_mode, options).await
-        })?;
-        Ok(committed.into())
+        let overwrite = |rows, _| async move {
+            Ok(Overwrite {
+                rows: verbs::new_rows(rows),
+                replaced,
+                schema_mode,
+            })
+        };
+        verbs::run_reading(py, known, (data, overwrite), options)
     }
 
     #[pyo3(signature = (known, *, predicate, options))]
@@ -535,12 +533,7 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let predicate = parsed(predicate)?;
-        let committed = wait_reporting(py, reporter.as_ref(), async move {
-            delete(&snapshot, predicate, options).await
-        })?;
-        Ok(committed.into())
+        verbs::run(py, known, verbs::delete(predicate)?, options)
     }
 
     #[pyo3(signature = (data, known, *, request, options))]
@@ -552,13 +545,9 @@ impl Table {
         request: MergeRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
         let request = request.parse()?;
-        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
-            let source = Arc::new(SourceRows::read(rows, options.memory).await?);
-            merge(&snapshot, request, source, options).await
-        })?;
-        Ok(committed.into())
+        let merge = |rows, memory| verbs::merge(request, rows, memory);
+        verbs::run_reading(py, known, (data, merge), options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -569,12 +558,7 @@ impl Table {
         request: OptimizeRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let request = request.parse()?;
-        let committed = wait_reporting(py, reporter.as_ref(), async move {
-            optimize(&snapshot, request, options).await
-        })?;
-        Ok(committed.into())
+        verbs::run(py, known, request.parse()?, options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -585,7 +569,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        statistics::run(py, &known, request, options)
+        verbs::run(py, &known, request.parse()?, options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -596,7 +580,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        statistics::preview(py, &known, request, options)
+        verbs::preview(py, &known, request.parse()?, Some(options))
     }
 
     #[pyo3(signature = (known, *, values, predicate, options))]
@@ -608,12 +592,7 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
-        let (values, predicate) = (assignments(values)?, parsed(predicate)?);
-        let committed = wait_reporting(py, reporter.as_ref(), async move {
-            update(&snapshot, values, predicate, options).await
-        })?;
-        Ok(committed.into())
+        verbs::run(py, known, verbs::update(values, predicate)?, options)
     }
 
     #[pyo3(signature = (data, *, options, schema_mode="keep", known=None))]
@@ -634,7 +613,11 @@ impl Table {
                 Some(known) => known,
                 None => deltaic_log::Snapshot::load(location, None, load).await?,
             };
-            append_stream(&snapshot, rows, schema_mode, options).await
+            let append = Append {
+                rows: verbs::new_rows(rows),
+                schema_mode,
+            };
+            run(&snapshot, &append, options).await
         })?;
         Ok(committed.into())
     }

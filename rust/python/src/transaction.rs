@@ -7,7 +7,10 @@ use deltaic_log::snapshot::WithStatistics;
 use deltaic_log::transaction::OwnerProcess;
 use deltaic_protocol::Result;
 use deltaic_protocol::change::changes_from_json;
-use deltaic_table::transaction::{GivenFile, Replaced, SchemaMode, SourceRows, TableTransaction, operation};
+use deltaic_table::operations::{
+    AddFiles, Alter, Append, DeleteRows, GivenFile, Overwrite, RemoveFiles, operation,
+};
+use deltaic_table::transaction::{SchemaMode, TableTransaction};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -18,12 +21,12 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::fault::guarded;
-use crate::merge::MergeRequest;
-use crate::predicate::{assignments, parsed};
+use crate::predicate::parsed;
 use crate::progress::Reporter;
 use crate::runtime::{wait, wait_reporting};
 use crate::snapshot::Snapshot;
 use crate::source::wait_reading;
+use crate::verbs::{self, MergeRequest};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct Transaction {
@@ -135,7 +138,11 @@ impl Transaction {
     fn append(&self, py: Python<'_>, data: BatchesIn, schema_mode: &str) -> CallResult<u64> {
         let (staged, schema_mode) = (self.own()?, SchemaMode::parse(schema_mode, None)?);
         wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
-            staged.lock().await.append(rows, &schema_mode).await
+            let append = Append {
+                rows: verbs::new_rows(rows),
+                schema_mode,
+            };
+            staged.lock().await.apply(&append).await
         })
     }
 
@@ -151,17 +158,24 @@ impl Transaction {
     ) -> CallResult<u64> {
         let staged = self.own()?;
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
-        let replaced = Replaced::try_new(parsed(predicate)?, partitions)?;
+        let replaced = verbs::replaced(predicate, partitions)?;
         wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
-            let mut staged = staged.lock().await;
-            staged.overwrite(rows, &replaced, &schema_mode).await
+            let overwrite = Overwrite {
+                rows: verbs::new_rows(rows),
+                replaced,
+                schema_mode,
+            };
+            staged.lock().await.apply(&overwrite).await
         })
     }
 
     fn add(&self, py: Python<'_>, files: &str) -> CallResult<()> {
         let staged = self.own()?;
         let files = guarded(|| Ok(GivenFile::list_from_json(files)?))?;
-        wait(py, async move { staged.lock().await.add(files).await })
+        wait(
+            py,
+            async move { staged.lock().await.apply(&AddFiles { files }).await },
+        )
     }
 
     fn alter(&self, py: Python<'_>, changes: &str, types: Vec<FieldIn>) -> CallResult<()> {
@@ -170,23 +184,24 @@ impl Transaction {
             Ok(changes_from_json(changes, &types)?)
         })?;
         let staged = self.own()?;
-        wait(py, async move { staged.lock().await.alter(&changes).await })
+        wait(
+            py,
+            async move { staged.lock().await.apply(&Alter { changes }).await },
+        )
     }
 
     #[pyo3(signature = (paths, *, data_change=true))]
     fn remove(&self, py: Python<'_>, paths: Vec<String>, data_change: bool) -> CallResult<()> {
         let staged = self.own()?;
-        wait(py, async move {
-            staged.lock().await.remove(&paths, data_change).await
-        })
+        let remove = RemoveFiles { paths, data_change };
+        wait(py, async move { staged.lock().await.apply(&remove).await })
     }
 
     #[pyo3(signature = (*, predicate))]
     fn delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<Option<u64>> {
-        let (staged, predicate) = (self.own()?, parsed(predicate)?);
+        let (staged, delete) = (self.own()?, verbs::delete(predicate)?);
         wait_reporting(py, self.reporter.as_deref(), async move {
-            let mut staged = staged.lock().await;
-            Ok(staged.delete(predicate.as_ref()).await?.rows)
+            Ok(staged.lock().await.apply(&delete).await?.rows)
         })
     }
 
@@ -197,12 +212,9 @@ impl Transaction {
         values: Vec<(String, String)>,
         predicate: Option<&str>,
     ) -> CallResult<Option<u64>> {
-        let (staged, values) = (self.own()?, assignments(values)?);
-        let predicate = parsed(predicate)?;
+        let (staged, update) = (self.own()?, verbs::update(values, predicate)?);
         wait_reporting(py, self.reporter.as_deref(), async move {
-            let mut staged = staged.lock().await;
-            let updated = staged.update(&values, predicate.as_ref()).await?;
-            Ok(updated.rows)
+            Ok(staged.lock().await.apply(&update).await?.rows)
         })
     }
 
@@ -214,14 +226,16 @@ impl Transaction {
             if staged.is_done() {
                 return Ok(0); // without reading the rows
             }
-            let source = Arc::new(SourceRows::read(rows, staged.memory()).await?);
-            staged.merge(&request, &source).await
+            let merge = verbs::merge(request, rows, staged.memory()).await?;
+            staged.apply(&merge).await
         })
     }
 
     fn delete_rows(&self, py: Python<'_>, rows: BTreeMap<String, Vec<u64>>) -> CallResult<u64> {
         let staged = self.own()?;
-        wait(py, async move { staged.lock().await.delete_rows(rows).await })
+        wait(py, async move {
+            staged.lock().await.apply(&DeleteRows { rows }).await
+        })
     }
 
     fn commit(&self, py: Python<'_>) -> CallResult<Option<Commit>> {

@@ -7,7 +7,8 @@ use deltaic_log::transaction::NewTable;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
-use deltaic_table::transaction::{self, GivenFile, Replaced, SchemaMode};
+use deltaic_table::operations::{self, GivenFile, Replaced};
+use deltaic_table::transaction::SchemaMode;
 use deltaic_table::write::{ParquetFile, TaskSettings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,7 +21,7 @@ use crate::runtime::{wait, wait_reporting};
 use crate::write_task::WriteTask;
 
 #[pyclass(module = "deltaic._rust", frozen)]
-pub struct WriteJob(transaction::WriteJob);
+pub struct WriteJob(operations::WriteJob);
 
 impl WriteJob {
     /// `settings` is the JSON text of [`TaskSettings`].
@@ -30,7 +31,7 @@ impl WriteJob {
         settings: &str,
     ) -> CallResult<Self> {
         let settings = parsed(settings)?;
-        let job = transaction::WriteJob::of_new_table(location, table, settings);
+        let job = operations::WriteJob::of_new_table(location, table, settings);
         Ok(Self(job?))
     }
 
@@ -40,7 +41,7 @@ impl WriteJob {
         change: (SchemaMode, Option<Replaced>),
         settings: &str,
     ) -> CallResult<Self> {
-        let job = transaction::WriteJob::of_table(snapshot, columns, change, parsed(settings)?);
+        let job = operations::WriteJob::of_table(snapshot, columns, change, parsed(settings)?);
         Ok(Self(job?))
     }
 }
@@ -149,7 +150,7 @@ impl WriteJob {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: Vec<u8>) -> CallResult<Self> {
         wait(py, async move {
-            Ok(Self(transaction::WriteJob::from_bytes(&data).await?))
+            Ok(Self(operations::WriteJob::from_bytes(&data).await?))
         })
     }
 }

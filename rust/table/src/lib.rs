@@ -2,8 +2,9 @@
 //!
 //! * Reading: a [`scan::Scan`] plans [`scan::ScanTask`]s from a snapshot, and `read` converts each to record batches.
 //! * Writing: a [`write::TableWriter`] writes record batches to data files and creates their `add` actions.
-//! * Transactions: a [`transaction::TableTransaction`] stages added and removed files, and commits them once.
-//! * Altering: [`alter::alter`] verifies changes that depend on the rows.
+//! * Verbs: each of [`operations`] is a value; [`operations::run`] runs it in a commit of its own.
+//! * Transactions: verbs stage their changes in a [`transaction::TableTransaction`], and one commit applies them.
+//! * Altering: [`operations::alter`] verifies changes that depend on the rows.
 //! * Change feed: [`changes::Changes`] plans tasks from the commits of a range.
 //! * Restoring: [`restore::restore`] makes an earlier version the newest.
 //! * Cloning: [`shallow_clone::shallow_clone`] makes a table that refers to the files of another.
@@ -23,9 +24,10 @@
 //! use deltaic_protocol::expr::parse_predicate;
 //! use deltaic_protocol::schema::schema_from_arrow;
 //! use deltaic_storage::TableLocation;
+//! use deltaic_table::operations::{Append, run};
 //! use deltaic_table::read::stream_scan;
 //! use deltaic_table::scan::{Scan, ScanOptions};
-//! use deltaic_table::transaction::{SchemaMode, append_stream};
+//! use deltaic_table::transaction::{NewRows, SchemaMode};
 //! use futures::TryStreamExt;
 //!
 //! # tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
@@ -38,7 +40,11 @@
 //!
 //! let snapshot = Snapshot::load(location, None, LoadOptions::default()).await?;
 //! let batches = RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
-//! append_stream(&snapshot, Box::new(batches), SchemaMode::Keep, options).await?;
+//! let append = Append {
+//!     rows: NewRows::of(Box::new(batches)),
+//!     schema_mode: SchemaMode::Keep,
+//! };
+//! run(&snapshot, &append, options).await?;
 //!
 //! let scan = Scan::try_new(
 //!     snapshot.refresh().await?,
@@ -52,7 +58,6 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(()) }).await.unwrap() }).unwrap();
 //! ```
 
-pub mod alter;
 pub mod changes;
 pub mod check;
 pub mod convert;
@@ -60,9 +65,11 @@ pub mod create;
 mod declared_text;
 mod explain;
 pub mod native_scan;
+pub mod operations;
 pub mod read;
 pub mod repair;
 pub mod restore;
+mod rows;
 pub mod scan;
 pub mod shallow_clone;
 mod stored_files;

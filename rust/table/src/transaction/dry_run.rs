@@ -1,18 +1,11 @@
 //! What a verb would do. Nothing is written.
 
 use deltaic_log::Snapshot;
-use deltaic_log::progress::Progress;
-use deltaic_log::transaction::{CommitOptions, Operation};
 use deltaic_protocol::Result;
-use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::features::{ensure_appendable, ensure_removable, supports_for_writers};
+use deltaic_protocol::features::supports_for_writers;
 
 use super::TableTransaction;
-use super::delete_plan::DeletePlan;
-use super::evolve::SchemaMode;
-use super::replaced::Replaced;
-use super::update::Assignment;
-use crate::write::RowStream;
+use super::metrics::Count::*;
 
 /// What a verb would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,72 +34,6 @@ pub struct DryRun {
     pub warnings: Vec<String>,
 }
 
-/// What deleting the rows of a predicate in a version would do.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::delete`].
-pub async fn preview_delete(snapshot: &Snapshot, predicate: Option<&Predicate>) -> Result<DryRun> {
-    ensure_removable(snapshot.configuration())?;
-    let plan = DeletePlan::try_new(snapshot, predicate, &Progress::default()).await?;
-    if !plan.rewritten.is_empty() {
-        ensure_appendable(snapshot.configuration())?;
-    }
-    let summary = plan.summary();
-    Ok(DryRun {
-        rows: summary.rows,
-        removed_files: summary.removed_files,
-        changed_files: summary.changed_files,
-        rewritten_files: summary.rewritten_files,
-        rewritten_bytes: summary.rewritten_bytes,
-        ..DryRun::default()
-    })
-}
-
-/// What updating the rows of a predicate in a version would do. The new rows are validated and encoded.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::update`].
-pub async fn preview_update(
-    snapshot: &Snapshot,
-    assignments: &[Assignment],
-    predicate: Option<&Predicate>,
-    options: CommitOptions,
-) -> Result<DryRun> {
-    let snapshot = snapshot.without_writes();
-    let mut transaction = TableTransaction::try_new(snapshot, Operation::Update, options)?;
-    let staged = transaction.update(assignments, predicate).await;
-    let preview = transaction.preview();
-    staged.and(preview)
-}
-
-/// What appending the rows of a stream would do, or overwriting rows with them. The rows are validated and encoded.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::append`] and [`TableTransaction::overwrite`].
-pub async fn preview_rows(
-    snapshot: &Snapshot,
-    rows: impl Into<RowStream>,
-    schema_mode: SchemaMode,
-    replaced: Option<Replaced>,
-    options: CommitOptions,
-) -> Result<DryRun> {
-    let snapshot = snapshot.without_writes();
-    let mut transaction = TableTransaction::try_new(snapshot.clone(), Operation::Write, options)?;
-    let staged = match replaced {
-        None => transaction.append(rows, &schema_mode).await,
-        Some(replaced) => {
-            let overwritten = transaction.overwrite(rows, &replaced, &schema_mode);
-            overwritten.await
-        }
-    };
-    // No file was written, so none is to be deleted, even after an error.
-    transaction.files.release();
-    staged.and_then(|_| transaction.dry_run(&snapshot))
-}
-
 impl TableTransaction {
     /// What a commit of everything that is staged would do. The snapshot of the transaction must be one
     /// [without writes](Snapshot::without_writes).
@@ -123,34 +50,35 @@ impl TableTransaction {
     }
 
     fn dry_run(&mut self, snapshot: &Snapshot) -> Result<DryRun> {
-        let changed_files = usize::try_from(self.vectors_added).unwrap_or(usize::MAX);
-        let removes = self.proposal.removes.len().saturating_sub(changed_files);
-        let deletion = self.deletion.take();
-        let (by_verbs, rewritten_files, rewritten_bytes) = deletion.as_ref().map_or((0, 0, 0), |verbs| {
-            (verbs.removed_files, verbs.rewritten_files, verbs.rewritten_bytes)
-        });
-        let rows = match &deletion {
+        let metrics = self.staged.described.metrics.clone();
+        let (changed_files, rewritten_files) = (metrics.files(Vectors), metrics.files(RewrittenFiles));
+        let removes = self.staged.proposal.removes.len().saturating_sub(changed_files);
+        let rows = if removes > metrics.files(RemovedFiles) {
             // The rows of files that were removed by path are not counted.
-            _ if removes > by_verbs => None,
-            None => Some(self.deleted_rows),
-            Some(verbs) if self.vectors_added == verbs.vectors_added => verbs.deleted_rows,
-            Some(_) => None,
+            None
+        } else if !metrics.has(SelectedRows) {
+            Some(metrics.number(VectorRows))
+        } else if metrics.get(Vectors) == metrics.get(VectorsAdded) {
+            metrics.known(SelectedRows)
+        } else {
+            None
         };
         let mut found = DryRun {
             rows,
             removed_files: removes.saturating_sub(rewritten_files),
             changed_files,
             rewritten_files,
-            rewritten_bytes,
-            added_rows: self.appended.rows,
+            rewritten_bytes: metrics.get(RewrittenBytes),
+            added_rows: metrics.number(NewRows),
+            warnings: self
+                .staged
+                .described
+                .warnings
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             ..DryRun::default()
         };
-        if self.merged.as_ref().is_some_and(|merged| merged.compares_all) {
-            found.warnings.push(
-                "the condition has no equality of both sides: each row of the source is compared with each row of the table"
-                    .to_owned(),
-            );
-        }
         if let Some(planned) = self.planned(snapshot)? {
             let proposal = &planned.transaction.proposal;
             // A file with a new deletion vector is added again.

@@ -7,21 +7,22 @@ use deltaic_protocol::actions::{Add, Cdc};
 use deltaic_protocol::properties::boolean;
 
 use super::TableTransaction;
-use super::change_data::{DeletedRows, rows_to_delete, write_changes};
+use super::metrics::Count;
 use crate::read::stream_to_write;
+use crate::rows::change_data::{DeletedRows, rows_to_delete, write_changes};
 use crate::scan::{Rows, Scan, ScanOptions};
 
 /// Staged changes of rows that readers derive from added and removed files, unless the commit has change data files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unrecorded {
+pub(crate) struct Unrecorded {
     /// Files with new rows.
-    pub(super) inserted: Vec<Add>,
-    pub(super) deleted: Vec<DeletedRows>,
+    pub(crate) inserted: Vec<Add>,
+    pub(crate) deleted: Vec<DeletedRows>,
 }
 
 impl TableTransaction {
     /// Whether the table records changes.
-    pub(super) fn has_feed(&self) -> Result<bool> {
+    pub(crate) fn has_feed(&self) -> Result<bool> {
         boolean(self.snapshot.metadata(), "delta.enableChangeDataFeed")
     }
 
@@ -30,11 +31,11 @@ impl TableTransaction {
     /// # Errors
     ///
     /// Those of a scan, and of a write.
-    pub(super) async fn complete_feed(&mut self) -> Result<()> {
+    pub(crate) async fn complete_feed(&mut self) -> Result<()> {
         let Unrecorded {
             inserted, deleted, ..
-        } = std::mem::take(&mut self.unrecorded);
-        if self.proposal.cdc.is_empty() {
+        } = std::mem::take(&mut self.staged.unrecorded);
+        if self.staged.proposal.cdc.is_empty() {
             return Ok(());
         }
         let mut changes = Vec::new();
@@ -44,15 +45,16 @@ impl TableTransaction {
         if !inserted.is_empty() {
             changes.extend(self.write_inserted(&inserted).await?);
         }
-        if let Some(deletion) = &mut self.deletion {
-            deletion.change_files += changes.len();
-        }
-        self.proposal.cdc.extend(changes);
+        self.staged
+            .described
+            .metrics
+            .add(Count::ChangeFiles, changes.len());
+        self.staged.proposal.cdc.extend(changes);
         Ok(())
     }
 
     /// Writes rows that the commit deletes to change data files.
-    pub(super) async fn write_deleted(&self, rows: &[DeletedRows]) -> Result<Vec<Cdc>> {
+    pub(crate) async fn write_deleted(&self, rows: &[DeletedRows]) -> Result<Vec<Cdc>> {
         let scan = self.scan_changes()?;
         let schema = scan.schema().to_arrow()?;
         let rows = (&schema, rows_to_delete(&scan, rows));

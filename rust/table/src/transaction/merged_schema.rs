@@ -11,7 +11,7 @@ use deltaic_protocol::{Result, TableConfiguration};
 
 /// The changes of types that rows make, where the table allows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Widens {
+pub(crate) enum Widens {
     /// All: those of a merge, as in Spark.
     All,
     /// Not from integers to fractions: those of appended rows.
@@ -23,7 +23,7 @@ pub(super) enum Widens {
 /// # Errors
 ///
 /// `CorruptLog` if the schema or the properties of the table are invalid.
-pub(super) fn merged_schema(
+pub(crate) fn merged_schema(
     table: &TableConfiguration,
     rows: &StructType,
     widens: Widens,

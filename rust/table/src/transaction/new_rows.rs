@@ -1,142 +1,199 @@
-//! Append and overwrite: the rows of a stream are written once, and their data files are committed again after a
-//! conflict.
+//! Stages new rows, which are written to data files at once.
 
-use deltaic_log::Snapshot;
-use deltaic_log::transaction::{
-    CommitOptions, Committed, Operation, Planned, PreviousAttempt, RunPolicy, TableOperation, run,
-};
-use deltaic_protocol::{Conflict, Error, ErrorKind, Result};
+use std::sync::{Mutex, PoisonError};
+
+use deltaic_log::progress::Stage;
+use deltaic_log::transaction::Output;
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
+use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
-use super::append::NewRows;
-use super::evolve::SchemaMode;
-use super::replaced::Replaced;
+use super::metrics::Count;
+use super::requirement::Requirement;
+use super::schema_evolution::SchemaMode;
+use crate::rows::new_rows::{UnwrittenRows, WrittenRows};
 use crate::write::{RowStream, Written};
 
-/// Appends all batches of a stream in one commit. After a failure the table is unchanged and the written data files are
-/// deleted, unless the outcome is unknown: then they are kept, because they may be in the table. After a conflict the
-/// same data files are added to the newest version. Returns a skipped commit if nothing changes.
-///
-/// Must be called inside a multi-threaded runtime.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::append`] and of [`run`]; the conflict if the winning commit changed what data files depend
-/// on: the protocol, the schema, partition columns or properties.
-pub async fn append_stream(
-    snapshot: &Snapshot,
-    rows: impl Into<RowStream>,
-    schema_mode: SchemaMode,
-    options: CommitOptions,
-) -> Result<Committed> {
-    commit_rows(snapshot, rows.into(), schema_mode, None, options).await
+/// The new rows of an append or an overwrite.
+pub enum NewRows {
+    /// Rows that are read once, by the first attempt, and written to data files.
+    Once(Mutex<Option<RowStream>>),
+    /// Data files that other processes wrote for a planned write; with the configuration of the table that it sets.
+    Planned(PlannedRows),
 }
 
-/// Replaces rows by those of a stream in one commit; see [`TableTransaction::overwrite`]. After a conflict the rows to
-/// replace are searched again in the newest version, and the same data files are added to it. Returns a skipped commit if
-/// nothing changes.
-///
-/// Must be called inside a multi-threaded runtime.
-///
-/// # Errors
-///
-/// Those of [`TableTransaction::overwrite`] and of [`run`]; the conflict as for [`append_stream`].
-pub async fn overwrite_stream(
-    snapshot: &Snapshot,
-    rows: impl Into<RowStream>,
-    replaced: Replaced,
-    schema_mode: SchemaMode,
-    options: CommitOptions,
-) -> Result<Committed> {
-    commit_rows(snapshot, rows.into(), schema_mode, Some(replaced), options).await
+/// Data files that other processes wrote for a planned write.
+#[derive(Clone)]
+pub struct PlannedRows {
+    pub(crate) written: Written,
+    /// The configuration of the table that the write sets, if it changes.
+    pub(crate) changed: Option<TableConfiguration>,
 }
 
-async fn commit_rows(
-    snapshot: &Snapshot,
-    rows: RowStream,
-    schema_mode: SchemaMode,
-    replaced: Option<Replaced>,
-    options: CommitOptions,
-) -> Result<Committed> {
-    let policy = RunPolicy::of_rows(&options);
-    let mut operation = RowsOnce {
-        stream: Some(rows),
-        rows: 0,
-        schema_mode,
-        replaced,
-        options,
-    };
-    run(snapshot.clone(), policy, &mut operation).await
+impl NewRows {
+    /// The rows of a stream.
+    pub fn of(rows: impl Into<RowStream>) -> Self {
+        Self::Once(Mutex::new(Some(rows.into())))
+    }
 }
 
-/// An append or overwrite, whose stream can be read once.
-struct RowsOnce {
-    stream: Option<RowStream>,
-    /// The number of rows that were read.
-    rows: u64,
-    schema_mode: SchemaMode,
-    /// What an overwrite replaces; `None` for an append.
-    replaced: Option<Replaced>,
-    options: CommitOptions,
+/// What is staged of new rows.
+enum Source {
+    Stream(RowStream),
+    /// Data files that an earlier attempt wrote for the same table configuration.
+    Written(Written),
+    Planned(PlannedRows),
 }
 
-impl RowsOnce {
-    /// Returns the stream at first, and then the data files that were written, if they are still valid.
-    fn rows(&mut self, previous: Option<&PreviousAttempt>) -> Result<NewRows> {
-        let Some(previous) = previous else {
-            let stream = self.stream.take();
-            return stream
-                .map(NewRows::Stream)
-                .ok_or_else(|| Error::internal("a stream was read twice"));
+impl TableTransaction {
+    /// The stream at first, and then the data files that were written, if they are still valid.
+    fn source_of(&self, rows: &NewRows) -> Result<Source> {
+        let stream = match rows {
+            NewRows::Planned(planned) => return Ok(Source::Planned(planned.clone())),
+            NewRows::Once(stream) => stream,
         };
-        let output = previous.reusable().next();
-        let output = output.ok_or_else(|| previous.conflict().clone())?;
-        let written = Written {
+        let Some(earlier) = &self.attempts.earlier else {
+            let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let stream = stream.ok_or_else(|| Error::internal("a stream was read twice"))?;
+            return Ok(Source::Stream(stream));
+        };
+        let output = earlier.reusable.first();
+        let output = output.ok_or_else(|| earlier.conflict.clone())?;
+        Ok(Source::Written(Written {
             adds: output.adds.clone(),
-            rows: self.rows,
+            rows: earlier.new_rows,
             ..Written::default()
-        };
-        Ok(NewRows::Written(written))
+        }))
     }
-}
 
-impl TableOperation for RowsOnce {
-    async fn plan<'a>(
-        &mut self,
-        snapshot: &'a Snapshot,
-        previous: Option<&PreviousAttempt>,
-    ) -> Result<Option<Planned<'a>>> {
-        let rows = self.rows(previous)?;
-        let mut transaction =
-            TableTransaction::try_new(snapshot.clone(), Operation::Write, self.options.clone())?;
-        let staged = match &self.replaced {
-            None => transaction.append_new(rows, &self.schema_mode).await,
-            Some(replaced) => {
-                let overwritten = transaction.overwrite_new(rows, replaced, &self.schema_mode);
-                overwritten.await
-            }
-        };
-        let planned = match staged {
-            Ok(rows) => {
-                self.rows = rows;
-                transaction.plan_commit(snapshot).await
-            }
-            Err(error) => Err(error),
-        };
-        if planned.is_err() {
-            transaction.abandon().await;
+    /// Records the files that contain only new rows for the next attempt, unless they are valid only with the metadata of
+    /// this one.
+    pub(crate) fn record_output(&mut self) {
+        let proposal = &self.staged.proposal;
+        let has_own_metadata =
+            self.staged.evolved.is_some() || proposal.metadata.is_some() || proposal.protocol.is_some();
+        if !has_own_metadata {
+            self.attempts.now.outputs.push(Output {
+                inputs: Vec::new(),
+                adds: self.staged.new_rows.clone(),
+            });
+            self.attempts.now.new_rows = self.staged.described.metrics.number(Count::NewRows);
         }
-        planned
     }
 
-    /// Not after too many winning commits, which `max_attempts` limits; after a commit of the same application, because
-    /// two of its runs write at once; and after a change of the protocol, for which no data file was written.
-    fn may_plan_again(&self, conflict: &Error) -> bool {
-        !matches!(
-            conflict.kind(),
-            ErrorKind::CommitConflict(
-                Conflict::ConcurrentWrite | Conflict::ConcurrentTransaction | Conflict::ProtocolChanged
-            )
-        )
+    /// Stages new rows. Each must match the predicate, and change data files have the rows too if requested. Returns their
+    /// number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Append`](crate::operations::Append).
+    pub(crate) async fn append_rows(
+        &mut self,
+        rows: &NewRows,
+        schema_mode: &SchemaMode,
+        required: Option<&Predicate>,
+        with_feed: bool,
+    ) -> Result<u64> {
+        self.ensure_takes_files()?;
+        let rows = self.write_rows(rows, schema_mode, required, with_feed).await?;
+        // They may be copies whose row ids are lost.
+        self.staged.may_copy_rows |= rows > 0;
+        Ok(rows)
+    }
+
+    async fn write_rows(
+        &mut self,
+        rows: &NewRows,
+        schema_mode: &SchemaMode,
+        required: Option<&Predicate>,
+        with_feed: bool,
+    ) -> Result<u64> {
+        let rows = match self.source_of(rows)? {
+            Source::Stream(rows) => rows,
+            Source::Written(written) => return self.add_again(written),
+            Source::Planned(PlannedRows { written, changed }) => {
+                if let Some(configuration) = changed {
+                    self.stage_configuration(configuration);
+                }
+                self.stage_high_water_marks(&written.high_water_marks)?;
+                return self.add_again(written);
+            }
+        };
+        let memory = self.options.memory;
+        let mut unwritten = self.begin_append(rows, schema_mode, with_feed, memory)?;
+        if let Some(predicate) = required {
+            unwritten.require(predicate, &*self.configuration().schema()?)?;
+        }
+        self.options.progress.begin(Stage::Rows, 0);
+        let written = unwritten.write().await.map_err(|error| match error.kind() {
+            // The types of the rows fit, but not one of their values.
+            ErrorKind::SchemaMismatch => self.located(error),
+            _ => error,
+        })?;
+        self.stage_appended(written)
+    }
+
+    /// Prepares writing rows within a memory budget. Change data files have the rows too if requested, or if earlier
+    /// changes of the transaction have written such files.
+    ///
+    /// # Errors
+    ///
+    /// `SchemaMismatch`, `UnsupportedFeature`.
+    pub(crate) fn begin_append(
+        &mut self,
+        rows: RowStream,
+        schema_mode: &SchemaMode,
+        with_feed: bool,
+        memory: MemoryBudget,
+    ) -> Result<UnwrittenRows> {
+        // Otherwise they are read again if a later change writes change data files.
+        let with_feed = with_feed || !self.staged.proposal.cdc.is_empty();
+        self.evolve(rows.schema(), schema_mode)?;
+        let context = (&self.snapshot, &self.configuration());
+        UnwrittenRows::try_new(rows, context, &self.options, (with_feed, memory))
+    }
+
+    /// Stages rows that were written. Returns their number.
+    pub(crate) fn stage_appended(&mut self, rows: WrittenRows) -> Result<u64> {
+        let WrittenRows {
+            written,
+            changes,
+            files,
+        } = rows;
+        let rows = written.rows;
+        self.files.append(&files);
+        self.stage_high_water_marks(&written.high_water_marks)?;
+        match changes {
+            Some(changes) => {
+                let metrics = &mut self.staged.described.metrics;
+                metrics.add(Count::ChangeFiles, changes.len());
+                self.staged.proposal.cdc.extend(changes);
+            }
+            None if self.has_feed()? => self.staged.unrecorded.inserted.extend_from_slice(&written.adds),
+            None => {}
+        }
+        self.stage_new_files(written);
+        Ok(rows)
+    }
+
+    /// Stages data files whose rows are written and validated.
+    fn add_again(&mut self, written: Written) -> Result<u64> {
+        let rows = written.rows;
+        if self.has_feed()? {
+            self.staged.unrecorded.inserted.extend_from_slice(&written.adds);
+        }
+        self.stage_new_files(written);
+        Ok(rows)
+    }
+
+    fn stage_new_files(&mut self, written: Written) {
+        let staged = &mut self.staged;
+        let metrics = &mut staged.described.metrics;
+        metrics.add_files(Count::NewFiles, Count::NewBytes, &written.adds);
+        metrics.add(Count::NewRows, written.rows);
+        staged.requirement = staged.requirement.and(Requirement::ADDS);
+        staged.new_rows.extend_from_slice(&written.adds);
+        staged.proposal.adds.extend(written.adds);
     }
 }

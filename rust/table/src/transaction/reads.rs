@@ -20,16 +20,16 @@ impl TableTransaction {
     /// `InvalidPredicate`.
     pub async fn read(&mut self, predicate: Option<&Predicate>) -> Result<()> {
         let Some(predicate) = predicate else {
-            self.has_read_rows = true;
-            self.read.read_whole_table();
+            self.staged.has_read_rows = true;
+            self.staged.read.read_whole_table();
             return Ok(());
         };
         let bound = predicate.bind(self.snapshot.schema())?;
         let (files, _) = self.snapshot.files(Some(&bound)).await?;
-        self.has_read_rows = true;
-        self.read.read_where(Some(&bound));
+        self.staged.has_read_rows = true;
+        self.staged.read.read_where(Some(&bound));
         for batch in &files.batches {
-            self.read.read_files(batch.adds.path.iter().flatten());
+            self.staged.read.read_files(batch.adds.path.iter().flatten());
         }
         Ok(())
     }
@@ -53,7 +53,7 @@ impl TableTransaction {
     ///
     /// Protocol: *Transaction Identifiers*.
     pub fn read_app(&mut self, app_id: &str) -> Option<i64> {
-        self.read.read_app_id(app_id);
+        self.staged.read.read_app_id(app_id);
         let known = self.snapshot.current_txns(deltaic_storage::clock::now_ms());
         known
             .into_iter()
@@ -62,8 +62,9 @@ impl TableTransaction {
     }
 
     /// The paths that are staged to be removed.
-    pub(super) fn removed(&self) -> BTreeSet<&str> {
-        self.proposal
+    pub(crate) fn removed(&self) -> BTreeSet<&str> {
+        self.staged
+            .proposal
             .removes
             .iter()
             .map(|remove| remove.path.as_str())

@@ -9,15 +9,17 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::TableTransaction;
 use super::feed::Unrecorded;
+use super::metrics::Count;
 
 /// The files that a transaction stages with `dataChange=false`.
-#[derive(Default)]
-pub(super) struct SameRows {
+#[derive(Clone, Default)]
+pub(crate) struct SameRows {
     coming: Counted,
     going: Counted,
 }
 
 /// A number of files, and of their rows if all of them have statistics.
+#[derive(Clone)]
 struct Counted {
     files: usize,
     rows: Option<i64>,
@@ -46,11 +48,11 @@ impl Counted {
 }
 
 impl SameRows {
-    pub(super) fn record_added(&mut self, add: &Add) {
+    pub(crate) fn record_added(&mut self, add: &Add) {
         self.coming.count(add);
     }
 
-    pub(super) fn record_removed(&mut self, add: &Add) {
+    pub(crate) fn record_removed(&mut self, add: &Add) {
         self.going.count(add);
     }
 
@@ -59,7 +61,7 @@ impl SameRows {
     /// # Errors
     ///
     /// `ConstraintViolation` with both numbers.
-    pub(super) fn ensure(&self) -> Result<()> {
+    pub(crate) fn ensure(&self) -> Result<()> {
         let as_many = match (self.coming.rows, self.going.rows) {
             (Some(coming), Some(going)) => coming == going,
             // Files without row counts are accepted, unless the other side has no files.
@@ -88,18 +90,16 @@ impl TableTransaction {
     /// # Errors
     ///
     /// `ValueError` if only some rows of a file are replaced; those of reading the statistics.
-    pub(super) async fn declare_same_rows(&mut self) -> Result<()> {
-        let rewritten = self
-            .deletion
-            .as_ref()
-            .map_or(0, |deletion| deletion.rewritten_files);
-        if self.vectors_added > 0 || rewritten > 0 {
+    pub(crate) async fn declare_same_rows(&mut self) -> Result<()> {
+        let metrics = &self.staged.described.metrics;
+        if metrics.get(Count::Vectors) > 0 || metrics.get(Count::RewrittenFiles) > 0 {
             let what =
                 "dataChange=false replaces whole files, and only some rows of a file match the predicate";
             let error = Error::new(ErrorKind::InvalidArgument, what);
             return Err(error.hint("select whole partitions, or all rows"));
         }
         let removed: Vec<String> = self
+            .staged
             .proposal
             .removes
             .iter()
@@ -107,18 +107,18 @@ impl TableTransaction {
             .collect();
         if !removed.is_empty() {
             for add in whole_adds(&self.snapshot, Some(&removed)).await? {
-                self.same_rows.record_removed(&add);
+                self.staged.same_rows.record_removed(&add);
             }
         }
-        for add in &mut self.proposal.adds {
+        for add in &mut self.staged.proposal.adds {
             add.data_change = false;
-            self.same_rows.record_added(add);
+            self.staged.same_rows.record_added(add);
         }
-        for remove in &mut self.proposal.removes {
+        for remove in &mut self.staged.proposal.removes {
             remove.data_change = false;
         }
         // The feed has changes of data only.
-        self.unrecorded = Unrecorded::default();
+        self.staged.unrecorded = Unrecorded::default();
         Ok(())
     }
 }

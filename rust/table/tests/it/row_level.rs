@@ -10,6 +10,7 @@ use deltaic_log::transaction::{CommitOptions, Committed, Operation};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, VectorLocation, z85};
 use deltaic_protocol::{Conflict, ErrorKind, Result};
 use deltaic_storage::store_error;
+use deltaic_table::operations::DeleteRows;
 use deltaic_table::read::{VectorOf, read_vectors};
 use deltaic_table::transaction::TableTransaction;
 use deltaic_testkit::fault::{Fault, Rule};
@@ -64,7 +65,8 @@ async fn delete(snapshot: &Snapshot, rows: &Rows) -> Result<(TableTransaction, u
     let mut transaction =
         TableTransaction::try_new(snapshot.clone(), Operation::Write, CommitOptions::default())?;
     let rows = rows.iter().map(|(path, rows)| (path.clone(), positions(rows)));
-    let deleted = transaction.delete_rows(rows.collect()).await?;
+    let delete = DeleteRows { rows: rows.collect() };
+    let deleted = transaction.apply(&delete).await?;
     assert_eq!(deleted % POSITIONS, 0);
     Ok((transaction, deleted / POSITIONS))
 }

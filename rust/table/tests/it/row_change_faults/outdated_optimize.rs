@@ -2,14 +2,13 @@
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed};
-use deltaic_protocol::expr::parse_predicate;
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_table::transaction::{Optimize, SchemaMode, append_stream, delete, optimize};
+use deltaic_table::operations::{Optimize, run};
 use deltaic_testkit::requests::RequestKind;
 use deltaic_testkit::table_builder::TableBuilder;
 
-use super::block_on;
 use super::table::{Form, ROWS_OF_FILE, Template, ids, open, rows, unnamed_files};
+use super::{block_on, verbs};
 
 async fn made(form: Form) -> Result<TableBuilder> {
     Template::of(form).await?.copy().await
@@ -17,12 +16,12 @@ async fn made(form: Form) -> Result<TableBuilder> {
 
 async fn append(table: &TableBuilder, ids: std::ops::Range<i64>) -> Result<Committed> {
     let (snapshot, options) = (open(table).await?, CommitOptions::default());
-    append_stream(&snapshot, rows(ids), SchemaMode::Keep, options).await
+    run(&snapshot, &verbs::append(rows(ids)), options).await
 }
 
 async fn delete_where(table: &TableBuilder, predicate: &str) -> Result<Committed> {
-    let (snapshot, predicate) = (open(table).await?, parse_predicate(predicate)?);
-    delete(&snapshot, Some(predicate), CommitOptions::default()).await
+    let snapshot = open(table).await?;
+    run(&snapshot, &verbs::delete(predicate)?, CommitOptions::default()).await
 }
 
 async fn optimize_at(snapshot: &Snapshot, row_level: bool) -> Result<Committed> {
@@ -30,7 +29,7 @@ async fn optimize_at(snapshot: &Snapshot, row_level: bool) -> Result<Committed> 
         row_level,
         ..CommitOptions::default()
     };
-    optimize(snapshot, Optimize::default(), options).await
+    run(snapshot, &Optimize::default(), options).await
 }
 
 /// The number of data files that were written since the requests were forgotten.

@@ -2,13 +2,13 @@
 
 use deltaic_log::transaction::CommitOptions;
 use deltaic_protocol::Result;
-use deltaic_table::transaction::{SchemaMode, append_stream};
+use deltaic_table::operations::run;
 use deltaic_testkit::requests::{Request, RequestKind};
 use deltaic_testkit::table_builder::TableBuilder;
 
 use super::block_on;
 use super::table::{Form, Template, changes, ids, open, rows, unnamed_files};
-use super::verbs::Verb;
+use super::verbs::{Verb, append};
 
 const VERBS: [Verb; 3] = [Verb::Delete, Verb::Update, Verb::Merge];
 const FORMS: [Form; 5] = [
@@ -37,7 +37,7 @@ async fn write_beside(verb: Verb, template: &Template, added: &[i64], after: &[i
     let snapshot = open(&table).await?;
     if !added.is_empty() {
         let rows = rows(added.to_vec());
-        append_stream(&snapshot, rows, SchemaMode::Keep, CommitOptions::default()).await?;
+        run(&snapshot, &append(rows), CommitOptions::default()).await?;
     }
     table.scripted().forget();
     let committed = verb.run_on(snapshot).await?;

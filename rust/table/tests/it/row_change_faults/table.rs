@@ -14,9 +14,10 @@ use deltaic_protocol::deletion_vector::{Descriptor, VectorLocation};
 use deltaic_protocol::schema::{ColumnName, PrimitiveType, StructField, StructType};
 use deltaic_storage::store_error;
 use deltaic_table::changes::{ChangeOptions, Changes, stream_changes};
+use deltaic_table::operations::{Append, run};
 use deltaic_table::read::stream_scan;
 use deltaic_table::scan::{Scan, ScanOptions};
-use deltaic_table::transaction::{SchemaMode, append_stream};
+use deltaic_table::transaction::{NewRows, SchemaMode};
 use deltaic_testkit::table_builder::TableBuilder;
 use futures::TryStreamExt;
 use serde_json::Value;
@@ -107,13 +108,11 @@ impl Template {
         for file in 0..3 {
             let first = file * ROWS_OF_FILE;
             let (snapshot, options) = (open(&table).await?, CommitOptions::default());
-            append_stream(
-                &snapshot,
-                rows(first..first + ROWS_OF_FILE),
-                SchemaMode::Keep,
-                options,
-            )
-            .await?;
+            let append = Append {
+                rows: NewRows::of(rows(first..first + ROWS_OF_FILE)),
+                schema_mode: SchemaMode::Keep,
+            };
+            run(&snapshot, &append, options).await?;
         }
         let mut files = Vec::new();
         for path in stored_files(&table).await? {

@@ -6,10 +6,12 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed, Operation, create};
 use deltaic_protocol::expr::{ValueExpr, parse_predicate};
 use deltaic_protocol::{ErrorKind, Result};
-use deltaic_table::transaction::{
-    Assignment, ClauseKind, Merge, MergeAction, MergeClause, Optimize, Replaced, SchemaMode, SourceRows,
-    TableTransaction, append_stream, delete, merge, optimize, overwrite_stream, update,
+use deltaic_table::operations::{
+    Append, Assignment, ClauseKind, Delete, Merge, MergeAction, MergeClause, MergeRows, Optimize, Overwrite,
+    Replaced, SourceRows, Update, run,
 };
+use deltaic_table::transaction::{NewRows, SchemaMode, TableTransaction};
+use deltaic_table::write::RowStream;
 use deltaic_testkit::fault::{Fault, Rule};
 use deltaic_testkit::table_builder::TableBuilder;
 
@@ -52,6 +54,26 @@ fn assignment() -> Result<Vec<Assignment>> {
     }])
 }
 
+pub(super) fn append(rows: impl Into<RowStream>) -> Append {
+    Append {
+        rows: NewRows::of(rows),
+        schema_mode: SchemaMode::Keep,
+    }
+}
+
+pub(super) fn delete(predicate: &str) -> Result<Delete> {
+    Ok(Delete {
+        predicate: Some(parse_predicate(predicate)?),
+    })
+}
+
+fn update(predicate: &str) -> Result<Update> {
+    Ok(Update {
+        assignments: assignment()?,
+        predicate: Some(parse_predicate(predicate)?),
+    })
+}
+
 impl Verb {
     pub(super) const ALL: [Self; 8] = [
         Self::Append,
@@ -73,14 +95,12 @@ impl Verb {
         let options = CommitOptions::default();
         let predicate = parse_predicate(WHERE)?;
         let replaced = match self {
-            Self::Append => return append_stream(&snapshot, rows(150..152), SchemaMode::Keep, options).await,
-            Self::Delete => return delete(&snapshot, Some(predicate), options).await,
-            Self::Update => {
-                return update(&snapshot, assignment()?, Some(predicate), options).await;
-            }
+            Self::Append => return run(&snapshot, &append(rows(150..152)), options).await,
+            Self::Delete => return run(&snapshot, &delete(WHERE)?, options).await,
+            Self::Update => return run(&snapshot, &update(WHERE)?, options).await,
             Self::Merge => return merge_into(&snapshot).await,
             Self::Together => return together(snapshot).await,
-            Self::Optimize => return optimize(&snapshot, Optimize::default(), options).await,
+            Self::Optimize => return run(&snapshot, &Optimize::default(), options).await,
             Self::OverwriteAll => Replaced::All,
             Self::OverwriteWhere => Replaced::Where(predicate),
             Self::OverwritePartitions => Replaced::Partitions,
@@ -89,7 +109,12 @@ impl Verb {
             Self::OverwritePartitions => rows(38..42),
             _ => rows(150..152),
         };
-        overwrite_stream(&snapshot, new, replaced, SchemaMode::Keep, options).await
+        let overwrite = Overwrite {
+            rows: NewRows::of(new),
+            replaced,
+            schema_mode: SchemaMode::Keep,
+        };
+        run(&snapshot, &overwrite, options).await
     }
 
     /// The types and ids of its changes, sorted.
@@ -172,18 +197,20 @@ async fn merge_into(snapshot: &Snapshot) -> Result<Committed> {
     let options = CommitOptions::default();
     let source = rows(matching().into_iter().chain(150..152));
     let source = Arc::new(SourceRows::read(source, options.memory).await?);
-    merge(snapshot, request, source, options).await
+    let merge = MergeRows {
+        merge: request,
+        source,
+    };
+    run(snapshot, &merge, options).await
 }
 
 /// Rows of two files and new rows: the changes of each verb are recorded.
 async fn together(snapshot: Snapshot) -> Result<Committed> {
     let mut transaction = TableTransaction::try_new(snapshot, Operation::Write, CommitOptions::default())?;
     let staged = async {
-        transaction.append(rows(150..152), &SchemaMode::Keep).await?;
-        let deleted = parse_predicate("id < 40 AND id % 2 = 0")?;
-        transaction.delete(Some(&deleted)).await?;
-        let updated = parse_predicate("id = 45")?;
-        transaction.update(&assignment()?, Some(&updated)).await
+        transaction.apply(&append(rows(150..152))).await?;
+        transaction.apply(&delete("id < 40 AND id % 2 = 0")?).await?;
+        transaction.apply(&update("id = 45")?).await
     };
     if let Err(error) = staged.await {
         transaction.abandon().await;
@@ -201,7 +228,7 @@ pub(super) async fn write_first(fault: Fault, number: usize, how: &str) -> Resul
     let written = async {
         create(&table.location(), new_table(), &CommitOptions::default()).await?;
         let snapshot = open(&table).await?;
-        append_stream(&snapshot, rows(0..10), SchemaMode::Keep, CommitOptions::default()).await
+        run(&snapshot, &append(rows(0..10)), CommitOptions::default()).await
     };
     let written = written.await;
     let was_met = table.scripted().faults_met() > 0;

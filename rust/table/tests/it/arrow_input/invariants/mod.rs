@@ -34,7 +34,8 @@ use deltaic_log::transaction::{CommitOptions, NewTable, create};
 use deltaic_protocol::schema::{StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind};
 use deltaic_storage::TableLocation;
-use deltaic_table::transaction::{SchemaMode, append_stream};
+use deltaic_table::operations::{Append, run};
+use deltaic_table::transaction::{NewRows, SchemaMode};
 use deltaic_table::write::{Incoming, validate_batch};
 use deltaic_testkit::own_commits::a_new_table;
 use deltaic_testkit::untrusted::panics;
@@ -291,13 +292,11 @@ fn is_appended(rows: Rows, schema: &Arc<StructType>) {
 fn append(snapshot: &Snapshot, rows: Rows) -> Result<(), Error> {
     let snapshot = snapshot.clone();
     let work = async move {
-        append_stream(
-            &snapshot,
-            Box::new(rows),
-            SchemaMode::Keep,
-            CommitOptions::default(),
-        )
-        .await
+        let append = Append {
+            rows: NewRows::of(Box::new(rows)),
+            schema_mode: SchemaMode::Keep,
+        };
+        run(&snapshot, &append, CommitOptions::default()).await
     };
     RUNTIME
         .block_on(async { RUNTIME.spawn(work).await.expect("it does not panic") })

@@ -1,0 +1,165 @@
+//! Stages what a merge does: changes of rows of the table, and new rows.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use deltaic_log::progress::Stage;
+use deltaic_log::transaction::StagedFiles;
+use deltaic_protocol::{Error, Result};
+use deltaic_storage::clock::now_ms;
+use deltaic_storage::memory_budget::MemoryBudget;
+use deltaic_storage::{Running, start};
+
+use super::bound_merge::BoundMerge;
+use super::inserts::rows_to_insert;
+use super::matched_rows::MatchedRows;
+use super::rows::{Changes, MergedRows};
+use super::source::SourceRows;
+use crate::rows::delete_plan::{DeletePlan, RewrittenFile};
+use crate::rows::new_rows::WrittenRows;
+use crate::rows::select::MatchingRows;
+use crate::rows::written::{RowsToWrite, WrittenFiles};
+use crate::transaction::metrics::Count;
+use crate::transaction::requirement::Requirement;
+use crate::transaction::{SchemaMode, TableTransaction};
+use crate::write::RowStream;
+
+/// The rows that a clause inserts, in data files.
+pub(super) struct InsertedRows {
+    key: RowsToWrite,
+    rows: WrittenRows,
+}
+
+impl TableTransaction {
+    /// Plans the changes of matched rows, and records the files and rows that were read.
+    pub(super) async fn plan_changes(&mut self, matched: MatchedRows) -> Result<DeletePlan> {
+        for (path, rows) in &matched.unchanged {
+            self.staged.read.read_rows(path, rows);
+        }
+        let found = MatchingRows {
+            positions: matched.changed,
+            ..MatchingRows::default()
+        };
+        let plan = DeletePlan::of_rows(&self.snapshot, found).await?;
+        self.ensure_staged_once(plan.paths())?;
+        self.staged.read.read_files(plan.paths());
+        Ok(plan)
+    }
+
+    /// Whether change data files have the changes of the transaction, once those of a plan are staged.
+    pub(super) fn records_changes(&self, plan: &DeletePlan) -> Result<bool> {
+        Ok(!self.staged.proposal.cdc.is_empty() || (!plan.is_empty() && self.has_feed()?))
+    }
+
+    /// Starts the progress of writing the rows of a plan and the inserted rows, if there are any.
+    pub(super) fn begin_writing(&self, plan: &DeletePlan, inserted: u64) {
+        let copied = plan.rewritten.iter().map(RewrittenFile::copied_rows);
+        let rows = copied.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
+        let rows = rows.saturating_add(inserted);
+        if rows > 0 {
+            self.options.progress.begin(Stage::Rows, rows);
+        }
+    }
+
+    /// Starts writing the rows of the source that a clause inserts, unless an earlier attempt wrote them.
+    pub(super) fn begin_inserts(
+        &mut self,
+        bound: &BoundMerge,
+        source: &Arc<SourceRows>,
+        (clause, rows): (usize, Arc<[u32]>),
+        with_feed: bool,
+        memory: MemoryBudget,
+    ) -> Result<Running<InsertedRows>> {
+        let key = RowsToWrite::Inserted {
+            clause,
+            rows: Arc::clone(&rows),
+            with_feed,
+        };
+        if let Some(files) = self.written_before(&key) {
+            let rows = WrittenRows {
+                written: files.written,
+                changes: with_feed.then_some(files.changes),
+                files: StagedFiles::new(self.snapshot.location()),
+            };
+            return Ok(start(ready(Ok(InsertedRows { key, rows }))));
+        }
+        let clause = bound.not_matched.get(clause);
+        let clause = clause.ok_or_else(|| Error::internal("a clause that inserts is missing"))?;
+        let rows = rows_to_insert(clause, &self.snapshot, source, rows)?;
+        let rows = self.begin_append(rows, &SchemaMode::Keep, with_feed, memory)?;
+        Ok(start(async move {
+            let rows = rows.write().await?;
+            Ok(InsertedRows { key, rows })
+        }))
+    }
+
+    /// Stages the rows that a clause inserts.
+    pub(super) fn stage_inserted(&mut self, inserted: InsertedRows) -> Result<()> {
+        let InsertedRows { key, rows } = inserted;
+        let files = WrittenFiles {
+            written: rows.written.clone(),
+            copied: 0,
+            changes: rows.changes.clone().unwrap_or_default(),
+        };
+        self.record_written(key, &files);
+        self.stage_appended(rows).map(drop)
+    }
+
+    /// Writes and stages new rows.
+    pub(super) async fn insert_rows(&mut self, rows: RowStream, has_changes: bool) -> Result<()> {
+        let memory = self.options.memory;
+        let rows = self.begin_append(rows, &SchemaMode::Keep, has_changes, memory)?;
+        let rows = rows.write().await?;
+        self.stage_appended(rows).map(drop)
+    }
+
+    /// Writes new versions of rows, and stages what the plan removes.
+    pub(super) async fn change_rows(
+        &mut self,
+        bound: &BoundMerge,
+        changes: &Changes<'_>,
+        plan: DeletePlan,
+    ) -> Result<()> {
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let started = now_ms();
+        let rows = RowsToWrite::of_plan(&plan);
+        let files = match self.written_before(&rows) {
+            Some(files) => files,
+            None => self.write_changes(bound, changes, &plan).await?,
+        };
+        self.record_written(rows, &files);
+        self.require(Requirement::ADDS);
+        self.stage_written(files);
+        self.count(Count::RewriteTime, now_ms() - started);
+        let metrics = &mut self.staged.described.metrics;
+        metrics.add_known(Count::SelectedRows, plan.deleted_rows);
+        self.stage_removal(plan).await
+    }
+
+    /// Writes new versions of rows, and copies of the other rows of rewritten files.
+    async fn write_changes(
+        &self,
+        bound: &BoundMerge,
+        changes: &Changes<'_>,
+        plan: &DeletePlan,
+    ) -> Result<WrittenFiles> {
+        let has_feed = self.has_feed()?;
+        let mut options = self.options.clone();
+        // At the same time rows are inserted, or temporary files are read.
+        options.memory = options.memory.divided(2);
+        let writes = (!plan.rewritten.is_empty(), has_feed);
+        let mut rows = MergedRows::try_new(bound, &self.snapshot, &options, writes)?;
+        match rows.write(changes, plan, &self.options.progress).await {
+            Ok(files) => {
+                rows.stage_files(&self.files);
+                Ok(files)
+            }
+            Err(error) => {
+                rows.abort().await;
+                Err(error)
+            }
+        }
+    }
+}

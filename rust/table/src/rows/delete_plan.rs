@@ -1,0 +1,195 @@
+//! Plans the deletion of the rows that match a predicate: which files are removed, get a deletion vector, or are
+//! rewritten without these rows. Nothing is written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Progress;
+use deltaic_protocol::actions::Add;
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::expr::Predicate;
+use deltaic_protocol::features::ensure_vectors_writable;
+use deltaic_protocol::statistics::num_records;
+use deltaic_protocol::{Error, Result};
+
+use super::change_data::DeletedRows;
+use super::file_vectors::vectors_of;
+use super::live_files::key;
+use super::select::MatchingRows;
+use crate::rows::changed_file::ChangedFile;
+
+/// How a deletion changes the files of a version.
+#[derive(Debug, Default)]
+pub(crate) struct DeletePlan {
+    /// Files of which every remaining row is deleted.
+    pub(crate) removed: Vec<RemovedFile>,
+    /// Files that get a deletion vector.
+    pub(crate) changed: Vec<ChangedFile>,
+    /// Files whose other rows are copied to new files.
+    pub(crate) rewritten: Vec<RewrittenFile>,
+    /// The number of deleted rows; `None` if the log does not have the number of rows of a removed file.
+    pub(crate) deleted_rows: Option<u64>,
+}
+
+/// A file of which every remaining row is deleted.
+#[derive(Debug)]
+pub(crate) struct RemovedFile {
+    pub(crate) add: Add,
+}
+
+/// A file that is rewritten without some of its rows.
+#[derive(Debug)]
+pub(crate) struct RewrittenFile {
+    pub(crate) add: Add,
+    /// The positions of the rows to delete.
+    pub(crate) deleted: Bitmap,
+    /// The rows that are not copied: those, and the ones that were deleted before.
+    pub(crate) not_copied: Bitmap,
+}
+
+impl RewrittenFile {
+    /// The number of rows that are copied; 0 if the log does not have it.
+    pub(crate) fn copied_rows(&self) -> u64 {
+        let rows = rows_in(&self.add).unwrap_or_default();
+        rows.saturating_sub(self.not_copied.len())
+    }
+
+    /// The rows that were deleted before.
+    pub(crate) fn deleted_before(&self) -> Bitmap {
+        self.not_copied.difference(&self.deleted)
+    }
+}
+
+impl DeletePlan {
+    /// Finds the rows and decides for each file how they are deleted: with a deletion vector if the table has them
+    /// enabled and the log has the file's number of rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`MatchingRows::find`]; `CorruptLog`, `CorruptData` for a damaged deletion vector.
+    pub(crate) async fn try_new(
+        snapshot: &Snapshot,
+        predicate: Option<&Predicate>,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let found = MatchingRows::find(snapshot, predicate, progress).await?;
+        Self::of_rows(snapshot, found).await
+    }
+
+    /// The same for rows that were found.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog`, `CorruptData` for a damaged deletion vector.
+    pub(crate) async fn of_rows(snapshot: &Snapshot, found: MatchingRows) -> Result<Self> {
+        let mut paths = found.whole.clone();
+        paths.extend(found.positions.keys().cloned());
+        let mut plan = Self {
+            deleted_rows: Some(0),
+            ..Self::default()
+        };
+        if paths.is_empty() {
+            return Ok(plan);
+        }
+        let adds = whole_adds(snapshot, Some(&paths)).await?;
+        let mut adds: HashMap<String, Add> = adds.into_iter().map(|add| (key(&add.path), add)).collect();
+        let mut take = |path: &str| {
+            let missing = || Error::internal("a live file was not found again").with("path", path);
+            adds.remove(&key(path)).ok_or_else(missing)
+        };
+        for path in &found.whole {
+            let add = take(path)?;
+            let deleted = add
+                .deletion_vector
+                .as_ref()
+                .map_or(0, |vector| vector.cardinality);
+            let rows = rows_in(&add);
+            let rows = rows.and_then(|rows| rows.checked_sub(u64::try_from(deleted).ok()?));
+            plan.count(rows);
+            plan.removed.push(RemovedFile { add });
+        }
+        let mut matched = Vec::with_capacity(found.positions.len());
+        for (path, positions) in found.positions {
+            matched.push((take(&path)?, positions));
+        }
+        let before = vectors_of(snapshot, matched.iter().map(|(add, _)| add)).await?;
+        let by_vectors = ensure_vectors_writable(snapshot.configuration()).is_ok();
+        for ((add, positions), before) in matched.into_iter().zip(before) {
+            plan.add_file(add, positions, &before, by_vectors)?;
+        }
+        Ok(plan)
+    }
+
+    fn add_file(&mut self, add: Add, deleted: Bitmap, before: &Bitmap, by_vectors: bool) -> Result<()> {
+        self.count(Some(deleted.len()));
+        let not_copied = before.union(&deleted);
+        // A count that the file contradicts is ignored: the file is rewritten, and gets correct statistics.
+        let last = not_copied.max();
+        let records = rows_in(&add).filter(|records| last.is_none_or(|last| last < *records));
+        let has_rows = records.is_none_or(|records| not_copied.len() < records);
+        match records {
+            _ if !has_rows => self.removed.push(RemovedFile { add }),
+            Some(_) if by_vectors => self.changed.push(ChangedFile::try_new(add, &deleted, before)?),
+            _ => self.rewritten.push(RewrittenFile {
+                add,
+                deleted,
+                not_copied,
+            }),
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, rows: Option<u64>) {
+        self.deleted_rows = self
+            .deleted_rows
+            .zip(rows)
+            .map(|(sum, rows)| sum.saturating_add(rows));
+    }
+
+    /// The rows that are deleted, by file.
+    pub(crate) fn deleted(&self) -> Vec<DeletedRows> {
+        let rewritten = self.rewritten.iter().map(|file| DeletedRows {
+            add: file.add.clone(),
+            positions: Some(Arc::new(file.deleted.clone())),
+        });
+        let mut deleted = self.deleted_without_rewriting();
+        deleted.extend(rewritten);
+        deleted
+    }
+
+    /// The same without the rows of files that are rewritten.
+    pub(crate) fn deleted_without_rewriting(&self) -> Vec<DeletedRows> {
+        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
+        let changed = self.changed.iter().map(ChangedFile::deleted_rows);
+        whole.chain(changed).collect()
+    }
+
+    /// The files that are not rewritten.
+    pub(crate) fn without_rewritten(&self) -> impl Iterator<Item = &Add> {
+        let removed = self.removed.iter().map(|file| &file.add);
+        removed.chain(self.changed.iter().map(|file| &file.add))
+    }
+
+    /// The paths of the files that are removed, changed or rewritten.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let removed = self.removed.iter().map(|file| &file.add);
+        let changed = self.changed.iter().map(|file| &file.add);
+        let rewritten = self.rewritten.iter().map(|file| &file.add);
+        removed
+            .chain(changed)
+            .chain(rewritten)
+            .map(|add| add.path.as_str())
+    }
+
+    /// Whether no row matches.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.paths().next().is_none()
+    }
+}
+
+/// Returns the number of rows of a file, deleted ones included, if its statistics have it.
+fn rows_in(add: &Add) -> Option<u64> {
+    u64::try_from(num_records(add.stats.as_deref()?)?).ok()
+}

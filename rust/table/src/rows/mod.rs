@@ -1,0 +1,17 @@
+//! Changes of rows of live files: which rows, how their files change, and the files with new versions and copies.
+//!
+//! It imports neither transactions nor operations.
+
+pub(crate) mod assigned_fields;
+pub(crate) mod assignments;
+pub(crate) mod change_data;
+pub(crate) mod changed_file;
+pub(crate) mod copies;
+pub(crate) mod delete_plan;
+pub(crate) mod file_vectors;
+pub(crate) mod live_files;
+pub(crate) mod new_rows;
+mod rewritten;
+pub(crate) mod select;
+pub(crate) mod updated_rows;
+pub(crate) mod written;

@@ -1,0 +1,195 @@
+//! What the history records of a transaction: the operation, its parameters and its metrics, named as by Spark.
+
+use deltaic_log::transaction::{Operation, OperationDetails, describe};
+use serde_json::Value;
+
+use super::TableTransaction;
+use super::metrics::Count::{self, *};
+use super::metrics::{Metric, Metrics};
+
+/// What the history records of the staged changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Described {
+    pub(crate) metrics: Metrics,
+    /// The predicates of deletions and updates, as SQL.
+    pub(crate) predicates: Vec<String>,
+    /// Set by an overwrite, with the text of its predicate if it has one.
+    pub(crate) overwritten: Option<Option<String>>,
+    /// The parameters of a merge, an optimization or computed statistics; of the first one.
+    pub(crate) parameters: Vec<(&'static str, String)>,
+    /// What may take long.
+    pub(crate) warnings: Vec<&'static str>,
+}
+
+/// The metrics of deletions and updates, without the numbers of rows.
+const OF_ROWS: [Metric; 12] = [
+    ("numRemovedFiles", &[RemovedFiles]),
+    ("numRemovedBytes", &[RemovedBytes]),
+    ("numAddedFiles", &[WrittenFiles]),
+    ("numAddedBytes", &[WrittenBytes]),
+    ("numCopiedRows", &[CopiedRows]),
+    ("numAddedChangeFiles", &[ChangeFiles]),
+    ("numDeletionVectorsAdded", &[VectorsAdded]),
+    ("numDeletionVectorsRemoved", &[VectorsRemoved]),
+    ("numDeletionVectorsUpdated", &[VectorsUpdated]),
+    ("scanTimeMs", &[ScanTime]),
+    ("rewriteTimeMs", &[RewriteTime]),
+    ("executionTimeMs", &[ScanTime, RewriteTime]),
+];
+
+/// The metrics of merges, those of rows first.
+const OF_MERGE: [Metric; 21] = [
+    ("numSourceRows", &[SourceRows]),
+    ("numTargetRowsInserted", &[NewRows]),
+    (
+        "numTargetRowsUpdated",
+        &[MatchedUpdated, NotMatchedBySourceUpdated],
+    ),
+    (
+        "numTargetRowsDeleted",
+        &[MatchedDeleted, NotMatchedBySourceDeleted],
+    ),
+    ("numTargetRowsCopied", &[CopiedRows]),
+    ("numTargetRowsMatchedUpdated", &[MatchedUpdated]),
+    ("numTargetRowsMatchedDeleted", &[MatchedDeleted]),
+    (
+        "numTargetRowsNotMatchedBySourceUpdated",
+        &[NotMatchedBySourceUpdated],
+    ),
+    (
+        "numTargetRowsNotMatchedBySourceDeleted",
+        &[NotMatchedBySourceDeleted],
+    ),
+    (
+        "numOutputRows",
+        &[NewRows, MatchedUpdated, NotMatchedBySourceUpdated, CopiedRows],
+    ),
+    ("numTargetFilesAdded", &[NewFiles, WrittenFiles]),
+    ("numTargetFilesRemoved", &[RemovedFiles]),
+    ("numTargetBytesAdded", &[NewBytes, WrittenBytes]),
+    ("numTargetBytesRemoved", &[RemovedBytes]),
+    ("numTargetChangeFilesAdded", &[ChangeFiles]),
+    ("numTargetDeletionVectorsAdded", &[VectorsAdded]),
+    ("numTargetDeletionVectorsRemoved", &[VectorsRemoved]),
+    ("numTargetDeletionVectorsUpdated", &[VectorsUpdated]),
+    ("scanTimeMs", &[ScanTime]),
+    ("rewriteTimeMs", &[RewriteTime]),
+    ("executionTimeMs", &[MergeTime]),
+];
+
+/// The metrics of optimizations.
+const OF_OPTIMIZE: [Metric; 10] = [
+    ("numAddedFiles", &[WrittenFiles]),
+    ("numRemovedFiles", &[RemovedFiles]),
+    ("numAddedBytes", &[WrittenBytes]),
+    ("numRemovedBytes", &[RemovedBytes]),
+    ("numDeletionVectorsRemoved", &[VectorsRemoved]),
+    ("minFileSize", &[MinFileSize]),
+    ("p25FileSize", &[P25FileSize]),
+    ("p50FileSize", &[P50FileSize]),
+    ("p75FileSize", &[P75FileSize]),
+    ("maxFileSize", &[MaxFileSize]),
+];
+
+/// The metrics of computed statistics; delta-spark records none.
+const OF_STATISTICS: [Metric; 2] = [
+    ("numFilesRead", &[ReadFiles]),
+    ("numFilesUpdated", &[DescribedFiles]),
+];
+
+impl Described {
+    /// The parameters and metrics of an operation if a verb of that name was staged, and nothing that it cannot contain.
+    fn details(&self, operation: Operation) -> Option<OperationDetails> {
+        let metrics = &self.metrics;
+        let of_rows = |name, count: &'static [Count]| {
+            let mut named = metrics.named(&OF_ROWS);
+            named.extend(metrics.named(&[(name, count)]));
+            let predicates = Value::from(self.predicates.clone()).to_string();
+            (vec![("predicate", predicates)], named)
+        };
+        let (parameters, metrics) = match operation {
+            Operation::Delete if metrics.has(SelectedRows) && metrics.get(NewFiles) == 0 => {
+                of_rows("numDeletedRows", &[SelectedRows])
+            }
+            Operation::Update if metrics.has(UpdatedRows) => of_rows("numUpdatedRows", &[UpdatedRows]),
+            Operation::Merge if metrics.has(SourceRows) => {
+                (self.parameters.clone(), metrics.named(&OF_MERGE))
+            }
+            Operation::Optimize | Operation::Reorg if metrics.has(MinFileSize) => {
+                (self.parameters.clone(), metrics.named(&OF_OPTIMIZE))
+            }
+            Operation::ComputeStatistics if metrics.has(ReadFiles) => {
+                (self.parameters.clone(), metrics.named(&OF_STATISTICS))
+            }
+            _ => return None,
+        };
+        Some(OperationDetails { parameters, metrics })
+    }
+}
+
+impl TableTransaction {
+    /// Returns the operation, its parameters and its metrics for `commitInfo`. A transaction that only alters the table
+    /// records these changes.
+    pub(crate) fn describe(&self) -> (Operation, OperationDetails) {
+        let (staged, operation) = (&self.staged, self.staged.proposal.operation);
+        if !staged.altered.is_empty() && !self.has_files() {
+            return describe(&staged.altered);
+        }
+        if let Some(details) = staged.described.details(operation) {
+            return (operation, details);
+        }
+        let overwritten = staged.described.overwritten.as_ref();
+        let mut parameters = Vec::new();
+        if operation == Operation::Write {
+            if overwritten.is_some() {
+                parameters.push(("mode", "Overwrite".to_owned()));
+            } else if staged.proposal.removes.is_empty() {
+                parameters.push(("mode", "Append".to_owned()));
+            }
+            let columns = self.configuration().metadata().partition_columns.clone();
+            parameters.push(("partitionBy", Value::from(columns).to_string()));
+        }
+        let predicate = overwritten.and_then(Option::as_ref);
+        parameters.extend(predicate.map(|predicate| ("predicate", predicate.clone())));
+        let metrics = self.written_metrics();
+        (operation, OperationDetails { parameters, metrics })
+    }
+
+    /// The metrics of written rows. Those of an overwrite count the rows that it copied, too.
+    fn written_metrics(&self) -> Vec<(&'static str, i64)> {
+        let (described, proposal) = (&self.staged.described, &self.staged.proposal);
+        let counts = &described.metrics;
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let is_overwrite = described.overwritten.is_some();
+        let mut metrics = match is_overwrite {
+            true => counts.named(&[
+                ("numFiles", &[NewFiles, WrittenFiles]),
+                ("numOutputRows", &[NewRows, CopiedRows]),
+                ("numOutputBytes", &[NewBytes, WrittenBytes]),
+            ]),
+            false => counts.named(&[
+                ("numFiles", &[NewFiles]),
+                ("numOutputRows", &[NewRows]),
+                ("numOutputBytes", &[NewBytes]),
+            ]),
+        };
+        let removes = count(proposal.removes.len());
+        if removes > 0 || is_overwrite {
+            metrics.push(("numRemovedFiles", removes.saturating_sub(counts.get(Vectors))));
+        }
+        if is_overwrite {
+            metrics.extend(counts.named(&[("numRemovedBytes", &[RemovedBytes])]));
+        }
+        if matches!(described.overwritten, Some(Some(_))) && counts.has(SelectedRows) {
+            metrics.extend(counts.named(&[("numCopiedRows", &[CopiedRows])]));
+            metrics.push(("numAddedChangeFiles", count(proposal.cdc.len())));
+            metrics.extend(counts.named(&[("numDeletedRows", &[SelectedRows])]));
+        } else if counts.get(VectorRows) > 0 {
+            metrics.extend(counts.named(&[("numDeletedRows", &[VectorRows])]));
+        }
+        if counts.get(Vectors) > 0 {
+            metrics.extend(counts.named(&[("numDeletionVectorsAdded", &[Vectors])]));
+        }
+        metrics
+    }
+}

@@ -1,0 +1,131 @@
+//! Stages changes of rows of the table: files with new versions and copies, removed files, deletion vectors.
+//!
+//! Protocol: *Add File and Remove File*, *Deletion Vectors*.
+
+use std::collections::BTreeSet;
+
+use deltaic_protocol::actions::{Add, Remove};
+use deltaic_protocol::deletion_vector::Bitmap;
+use deltaic_protocol::iceberg_compat::ensure_kept;
+use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_storage::clock::now_ms;
+
+use super::TableTransaction;
+use super::metrics::Count;
+use super::requirement::Requirement;
+use crate::rows::changed_file::ChangedFile;
+use crate::rows::delete_plan::DeletePlan;
+use crate::rows::written::WrittenFiles;
+
+impl TableTransaction {
+    /// Stages files with new versions and copies of rows, which keep their row ids.
+    pub(crate) fn stage_written(&mut self, files: WrittenFiles) {
+        let WrittenFiles {
+            written,
+            copied,
+            changes,
+        } = files;
+        let staged = &mut self.staged;
+        let metrics = &mut staged.described.metrics;
+        metrics.add_files(Count::WrittenFiles, Count::WrittenBytes, &written.adds);
+        metrics.add(Count::CopiedRows, copied);
+        metrics.add(Count::ChangeFiles, changes.len());
+        staged.proposal.adds.extend(written.adds);
+        staged.proposal.cdc.extend(changes);
+        staged.proposal.keeps_row_ids = true;
+    }
+
+    /// Stages what a plan removes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::stage_vectors`].
+    pub(crate) async fn stage_removal(&mut self, plan: DeletePlan) -> Result<()> {
+        let started = now_ms();
+        let metrics = &mut self.staged.described.metrics;
+        let removed = plan.removed.iter().map(|file| &file.add);
+        for add in removed.chain(plan.rewritten.iter().map(|file| &file.add)) {
+            metrics.add(Count::RemovedFiles, 1);
+            metrics.add(Count::RemovedBytes, add.size);
+            metrics.add(Count::VectorsRemoved, i64::from(add.deletion_vector.is_some()));
+            self.staged.proposal.removes.push(Remove::of(add, started));
+        }
+        for file in &plan.rewritten {
+            metrics.add(Count::RewrittenFiles, 1);
+            metrics.add(Count::RewrittenBytes, file.add.size);
+        }
+        for file in &plan.changed {
+            let replaced = i64::from(file.add.deletion_vector.is_some());
+            metrics.add(Count::VectorsRemoved, replaced);
+            metrics.add(Count::VectorsUpdated, replaced);
+            metrics.add(Count::VectorsAdded, 1);
+        }
+        if !plan.removed.is_empty() || !plan.rewritten.is_empty() {
+            self.require(Requirement::REMOVES);
+        }
+        self.stage_vectors(plan.changed).await?;
+        self.staged
+            .described
+            .metrics
+            .add(Count::RewriteTime, now_ms() - started);
+        Ok(())
+    }
+
+    /// Writes the deletion vectors of files and stages them. Returns the number of deleted rows.
+    pub(crate) async fn stage_vectors(&mut self, changed: Vec<ChangedFile>) -> Result<u64> {
+        if !changed.is_empty() {
+            ensure_kept(self.snapshot.configuration()).map_err(|error| self.located(error))?;
+        }
+        let deleted = changed.iter().map(|file| file.deleted().len()).sum();
+        let kept = changed.iter().filter(|file| !file.is_empty);
+        let vectors: Vec<(String, Bitmap)> = kept
+            .map(|file| (file.add.path.clone(), file.vector.clone()))
+            .collect();
+        let descriptors = match vectors.is_empty() {
+            true => Vec::new(),
+            false => self.vectors.write(&vectors).await?,
+        };
+        let (mut descriptors, now) = (descriptors.into_iter(), now_ms());
+        for file in changed {
+            self.staged.read.read_files([file.add.path.as_str()]);
+            self.staged.proposal.removes.push(Remove::of(&file.add, now));
+            if file.is_empty {
+                self.require(Requirement::REMOVES);
+            } else {
+                self.require(Requirement::VECTORS);
+                self.staged.proposal.adds.push(Add {
+                    data_change: true,
+                    stats: Some(file.stats),
+                    deletion_vector: Some(
+                        descriptors
+                            .next()
+                            .ok_or_else(|| Error::internal("a deletion vector was not written"))?,
+                    ),
+                    ..file.add
+                });
+                self.staged.described.metrics.add(Count::Vectors, 1);
+            }
+        }
+        self.staged.described.metrics.add(Count::VectorRows, deleted);
+        Ok(deleted)
+    }
+
+    /// Verifies that no file is staged to be removed twice.
+    pub(crate) fn ensure_staged_once<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let mut staged: BTreeSet<&str> = self.removed();
+        let mut paths = paths.into_iter();
+        match paths.find(|path| !staged.insert(path)) {
+            Some(path) => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("{path:?} is staged already: a transaction changes a file once"),
+            )
+            .with("path", path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Records what the table must allow.
+    pub(crate) fn require(&mut self, requirement: Requirement) {
+        self.staged.requirement = self.staged.requirement.and(requirement);
+    }
+}
