@@ -195,7 +195,7 @@ impl Snapshot {
     /// What a delete would do.
     #[pyo3(signature = (*, predicate))]
     fn preview_delete(&self, py: Python<'_>, predicate: Option<&str>) -> CallResult<DryRun> {
-        verbs::preview(py, self, verbs::delete(predicate)?, None)
+        verbs::preview(py, &self.snapshot, verbs::delete(predicate)?, None)
     }
 
     #[pyo3(signature = (*, values, predicate, options))]
@@ -206,13 +206,18 @@ impl Snapshot {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        verbs::preview(py, self, verbs::update(values, predicate)?, Some(options))
+        verbs::preview(
+            py,
+            &self.snapshot,
+            verbs::update(values, predicate)?,
+            Some(options),
+        )
     }
 
     /// What an optimization would do.
     #[pyo3(signature = (*, request))]
     fn preview_optimize(&self, py: Python<'_>, request: OptimizeRequest) -> CallResult<DryRun> {
-        verbs::preview(py, self, request.parse()?, None)
+        verbs::preview(py, &self.snapshot, request.parse()?, None)
     }
 
     #[pyo3(signature = (data, *, request, options))]
@@ -225,7 +230,7 @@ impl Snapshot {
     ) -> CallResult<DryRun> {
         let request = request.parse()?;
         let merge = |rows, memory| verbs::merge(request, rows, memory);
-        verbs::preview_reading(py, self, (data, merge), options)
+        verbs::preview_reading(py, &self.snapshot, (data, merge), options)
     }
 
     /// What an append would do; with `replaced`, the predicate and the partition mode, what an overwrite would do.
@@ -247,7 +252,7 @@ impl Snapshot {
                     schema_mode,
                 })
             };
-            return verbs::preview_reading(py, self, (data, append), options);
+            return verbs::preview_reading(py, &self.snapshot, (data, append), options);
         };
         let replaced = verbs::replaced(predicate.as_deref(), &partitions)?;
         let overwrite = |rows, _| async move {
@@ -257,7 +262,7 @@ impl Snapshot {
                 schema_mode,
             })
         };
-        verbs::preview_reading(py, self, (data, overwrite), options)
+        verbs::preview_reading(py, &self.snapshot, (data, overwrite), options)
     }
 
     /// The names of the columns in which data files store the row ids and row commit versions of copied rows.

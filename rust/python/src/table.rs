@@ -522,7 +522,7 @@ impl Table {
                 schema_mode,
             })
         };
-        verbs::run_reading(py, known, (data, overwrite), options)
+        verbs::run_reading(py, &known.snapshot, (data, overwrite), options)
     }
 
     #[pyo3(signature = (known, *, predicate, options))]
@@ -533,7 +533,7 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        verbs::run(py, known, verbs::delete(predicate)?, options)
+        verbs::run(py, &known.snapshot, verbs::delete(predicate)?, options)
     }
 
     #[pyo3(signature = (data, known, *, request, options))]
@@ -547,7 +547,7 @@ impl Table {
     ) -> CallResult<Commit> {
         let request = request.parse()?;
         let merge = |rows, memory| verbs::merge(request, rows, memory);
-        verbs::run_reading(py, known, (data, merge), options)
+        verbs::run_reading(py, &known.snapshot, (data, merge), options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -558,7 +558,7 @@ impl Table {
         request: OptimizeRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        verbs::run(py, known, request.parse()?, options)
+        verbs::run(py, &known.snapshot, request.parse()?, options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -569,7 +569,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        verbs::run(py, &known, request.parse()?, options)
+        verbs::run(py, &known.snapshot, request.parse()?, options)
     }
 
     #[pyo3(signature = (known, *, request, options))]
@@ -580,7 +580,7 @@ impl Table {
         request: StatisticsRequest,
         options: CommitOptions,
     ) -> CallResult<DryRun> {
-        verbs::preview(py, &known, request.parse()?, Some(options))
+        verbs::preview(py, &known.snapshot, request.parse()?, Some(options))
     }
 
     #[pyo3(signature = (known, *, values, predicate, options))]
@@ -592,7 +592,7 @@ impl Table {
         predicate: Option<&str>,
         options: CommitOptions,
     ) -> CallResult<Commit> {
-        verbs::run(py, known, verbs::update(values, predicate)?, options)
+        verbs::run(py, &known.snapshot, verbs::update(values, predicate)?, options)
     }
 
     #[pyo3(signature = (data, *, options, schema_mode="keep", known=None))]

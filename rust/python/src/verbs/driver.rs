@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use deltaic_log::Snapshot;
 use deltaic_protocol::Result;
 use deltaic_storage::memory_budget::MemoryBudget;
 use deltaic_table::operations::{self, Verb};
@@ -14,15 +15,20 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::runtime::wait_reporting;
-use crate::snapshot::Snapshot;
+
 use crate::source::wait_reading;
 
 /// Runs a verb in a commit of its own.
-pub(crate) fn run<V>(py: Python<'_>, known: &Snapshot, verb: V, options: CommitOptions) -> CallResult<Commit>
+pub(crate) fn run<V>(
+    py: Python<'_>,
+    snapshot: &Snapshot,
+    verb: V,
+    options: CommitOptions,
+) -> CallResult<Commit>
 where
     V: Verb + Send + 'static,
 {
-    let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+    let (snapshot, (options, reporter)) = (snapshot.clone(), options.parse()?);
     let committed = wait_reporting(py, reporter.as_ref(), async move {
         operations::run(&snapshot, &verb, options).await
     })?;
@@ -32,7 +38,7 @@ where
 /// The same for a verb that is made of rows, within the memory of the call.
 pub(crate) fn run_reading<V, F>(
     py: Python<'_>,
-    known: &Snapshot,
+    snapshot: &Snapshot,
     (data, verb): (BatchesIn, impl FnOnce(RowStream, MemoryBudget) -> F + Send),
     options: CommitOptions,
 ) -> CallResult<Commit>
@@ -40,7 +46,7 @@ where
     V: Verb + Send + 'static,
     F: Future<Output = Result<V>> + Send + 'static,
 {
-    let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+    let (snapshot, (options, reporter)) = (snapshot.clone(), options.parse()?);
     let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| {
         let verb = verb(rows, options.memory);
         async move { operations::run(&snapshot, &verb.await?, options).await }
@@ -51,7 +57,7 @@ where
 /// What a verb would do.
 pub(crate) fn preview<V>(
     py: Python<'_>,
-    known: &Snapshot,
+    snapshot: &Snapshot,
     verb: V,
     options: Option<CommitOptions>,
 ) -> CallResult<DryRun>
@@ -59,7 +65,7 @@ where
     V: Verb + Send + 'static,
 {
     let parsed = options.map(CommitOptions::parse).transpose()?;
-    let (snapshot, (options, reporter)) = (known.snapshot.clone(), parsed.unwrap_or_default());
+    let (snapshot, (options, reporter)) = (snapshot.clone(), parsed.unwrap_or_default());
     let found = wait_reporting(py, reporter.as_ref(), async move {
         verb.preview(&snapshot, options).await
     })?;
@@ -69,7 +75,7 @@ where
 /// The same for a verb that is made of rows.
 pub(crate) fn preview_reading<V, F>(
     py: Python<'_>,
-    known: &Snapshot,
+    snapshot: &Snapshot,
     (data, verb): (BatchesIn, impl FnOnce(RowStream, MemoryBudget) -> F + Send),
     options: CommitOptions,
 ) -> CallResult<DryRun>
@@ -77,7 +83,7 @@ where
     V: Verb + Send + 'static,
     F: Future<Output = Result<V>> + Send + 'static,
 {
-    let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+    let (snapshot, (options, reporter)) = (snapshot.clone(), options.parse()?);
     let found = wait_reading(py, reporter.as_ref(), data.0, |rows| {
         let verb = verb(rows, options.memory);
         async move { verb.await?.preview(&snapshot, options).await }

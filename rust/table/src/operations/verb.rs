@@ -11,7 +11,7 @@ use crate::transaction::{DryRun, TableTransaction};
 /// A change of a table. It is staged in a transaction, with others, or run in a commit of its own: see
 /// [`run`](super::run::run). Its description says which errors staging has, besides `CorruptLog` and `StorageError`.
 pub trait Verb: Sync {
-    /// What staging returns; its default stands for nothing to do.
+    /// What staging returns; its default means that there is nothing to do.
     type Staged: Default + Send;
 
     /// The operation that the history records for a commit of its own.

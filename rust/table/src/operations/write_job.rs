@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
+use deltaic_log::checkpoint::whole_adds;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::transaction::{
     CommitOptions, Committed, IfExists, NewContents, NewTable, Operation, Planned, PreviousAttempt,
@@ -24,7 +25,9 @@ use serde::{Deserialize, Serialize};
 use super::add::{GivenFile, ensure_exist, records_of};
 use super::append::{Append, may_add_again};
 use super::overwrite::{Overwrite, Replaced};
+use crate::transaction::metrics::Count;
 use crate::transaction::new_rows::{NewRows, PlannedRows};
+use crate::transaction::unrecorded::Unrecorded;
 use crate::transaction::{SchemaMode, TableTransaction};
 use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, names_identity, plan_of};
 
@@ -525,5 +528,44 @@ impl TableOperation for JobRows<'_> {
     /// those that it replaces, so rows that another writer added must stay.
     fn may_plan_again(&self, conflict: &Error) -> bool {
         self.replaced.is_none() && may_add_again(conflict)
+    }
+}
+
+impl TableTransaction {
+    /// Stages all changes with `dataChange=false`: the new files contain the rows of the removed ones.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` if only some rows of a file are replaced; those of reading the statistics.
+    async fn declare_same_rows(&mut self) -> Result<()> {
+        let metrics = &self.staged.described.metrics;
+        if metrics.get(Count::Vectors) > 0 || metrics.get(Count::RewrittenFiles) > 0 {
+            let what =
+                "dataChange=false replaces whole files, and only some rows of a file match the predicate";
+            let error = Error::new(ErrorKind::InvalidArgument, what);
+            return Err(error.hint("select whole partitions, or all rows"));
+        }
+        let removed: Vec<String> = self
+            .staged
+            .proposal
+            .removes
+            .iter()
+            .map(|file| file.path.clone())
+            .collect();
+        if !removed.is_empty() {
+            for add in whole_adds(&self.snapshot, Some(&removed)).await? {
+                self.staged.same_rows.record_removed(&add);
+            }
+        }
+        for add in &mut self.staged.proposal.adds {
+            add.data_change = false;
+            self.staged.same_rows.record_added(add);
+        }
+        for remove in &mut self.staged.proposal.removes {
+            remove.data_change = false;
+        }
+        // The feed has changes of data only.
+        self.staged.unrecorded = Unrecorded::default();
+        Ok(())
     }
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use deltaic_log::transaction::{Output, PreviousAttempt};
 use deltaic_protocol::Error;
 
-use super::TableTransaction;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 
 /// Computed statistics by file and deletion vector.
@@ -28,7 +27,7 @@ pub(crate) struct AttemptFiles {
     /// The number of rows in them, if they contain only new rows.
     pub(crate) new_rows: u64,
     /// New versions, copies and changes of rows.
-    rows: Vec<(RowsToWrite, WrittenFiles)>,
+    pub(super) rows: Vec<(RowsToWrite, WrittenFiles)>,
     pub(crate) statistics: KnownStatistics,
 }
 
@@ -41,7 +40,7 @@ pub(crate) struct EarlierAttempt {
     pub(crate) reusable: Vec<Output>,
     /// The number of rows in them, if they contain only new rows.
     pub(crate) new_rows: u64,
-    rows: Vec<(RowsToWrite, WrittenFiles)>,
+    pub(super) rows: Vec<(RowsToWrite, WrittenFiles)>,
     pub(crate) statistics: KnownStatistics,
 }
 
@@ -58,27 +57,6 @@ impl EarlierAttempt {
             new_rows: files.new_rows,
             rows: files.rows,
             statistics: files.statistics,
-        }
-    }
-}
-
-impl TableTransaction {
-    /// The files that the attempt before wrote for these rows, if it did, and if they are valid with the metadata of this
-    /// attempt: an earlier step of it may have given the next values of identity columns.
-    pub(crate) fn written_before(&self, rows: &RowsToWrite) -> Option<WrittenFiles> {
-        if self.staged.evolved.is_some() {
-            return None;
-        }
-        let mut earlier = self.attempts.earlier.iter().flat_map(|attempt| &attempt.rows);
-        earlier
-            .find(|(written, _)| written == rows)
-            .map(|(_, files)| files.clone())
-    }
-
-    /// Records files for the next attempt. Those that are valid only with metadata of this attempt are not.
-    pub(crate) fn record_written(&mut self, rows: RowsToWrite, files: &WrittenFiles) {
-        if self.staged.evolved.is_none() {
-            self.attempts.now.rows.push((rows, files.clone()));
         }
     }
 }

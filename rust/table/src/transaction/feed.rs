@@ -8,17 +8,10 @@ use deltaic_protocol::properties::boolean;
 
 use super::TableTransaction;
 use super::metrics::Count;
+use super::unrecorded::Unrecorded;
 use crate::read::stream_to_write;
 use crate::rows::change_data::{DeletedRows, rows_to_delete, write_changes};
 use crate::scan::{Rows, Scan, ScanOptions};
-
-/// Staged changes of rows that readers derive from added and removed files, unless the commit has change data files.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Unrecorded {
-    /// Files with new rows.
-    pub(crate) inserted: Vec<Add>,
-    pub(crate) deleted: Vec<DeletedRows>,
-}
 
 impl TableTransaction {
     /// Whether the table records changes.

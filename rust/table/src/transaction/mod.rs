@@ -4,6 +4,7 @@
 
 pub(crate) mod attempts;
 mod commit;
+mod commit_details;
 mod described;
 mod dry_run;
 mod feed;
@@ -17,6 +18,7 @@ mod same_rows;
 mod schema_evolution;
 mod staged;
 mod table_transaction;
+pub(crate) mod unrecorded;
 mod with_files;
 
 pub use dry_run::DryRun;

@@ -15,7 +15,7 @@ use super::metrics::Count;
 use super::requirement::Requirement;
 use crate::rows::changed_file::ChangedFile;
 use crate::rows::delete_plan::DeletePlan;
-use crate::rows::written::WrittenFiles;
+use crate::rows::written::{RowsToWrite, WrittenFiles};
 
 impl TableTransaction {
     /// Stages files with new versions and copies of rows, which keep their row ids.
@@ -121,6 +121,25 @@ impl TableTransaction {
             )
             .with("path", path)),
             None => Ok(()),
+        }
+    }
+
+    /// The files that the attempt before wrote for these rows, if it did, and if they are valid with the metadata of this
+    /// attempt: an earlier step of it may have given the next values of identity columns.
+    pub(crate) fn written_before(&self, rows: &RowsToWrite) -> Option<WrittenFiles> {
+        if self.staged.evolved.is_some() {
+            return None;
+        }
+        let mut earlier = self.attempts.earlier.iter().flat_map(|attempt| &attempt.rows);
+        earlier
+            .find(|(written, _)| written == rows)
+            .map(|(_, files)| files.clone())
+    }
+
+    /// Records files for the next attempt. Those that are valid only with metadata of this attempt are not.
+    pub(crate) fn record_written(&mut self, rows: RowsToWrite, files: &WrittenFiles) {
+        if self.staged.evolved.is_none() {
+            self.attempts.now.rows.push((rows, files.clone()));
         }
     }
 

@@ -2,14 +2,9 @@
 //!
 //! Protocol: *Add File and Remove File* (`dataChange`).
 
-use deltaic_log::checkpoint::whole_adds;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result};
-
-use super::TableTransaction;
-use super::feed::Unrecorded;
-use super::metrics::Count;
 
 /// The files that a transaction stages with `dataChange=false`.
 #[derive(Clone, Default)]
@@ -81,44 +76,5 @@ impl SameRows {
         )
         .with("field", "dataChange")
         .hint("set data_change=True for files that add or remove rows"))
-    }
-}
-
-impl TableTransaction {
-    /// Stages all changes with `dataChange=false`: the new files contain the rows of the removed ones.
-    ///
-    /// # Errors
-    ///
-    /// `ValueError` if only some rows of a file are replaced; those of reading the statistics.
-    pub(crate) async fn declare_same_rows(&mut self) -> Result<()> {
-        let metrics = &self.staged.described.metrics;
-        if metrics.get(Count::Vectors) > 0 || metrics.get(Count::RewrittenFiles) > 0 {
-            let what =
-                "dataChange=false replaces whole files, and only some rows of a file match the predicate";
-            let error = Error::new(ErrorKind::InvalidArgument, what);
-            return Err(error.hint("select whole partitions, or all rows"));
-        }
-        let removed: Vec<String> = self
-            .staged
-            .proposal
-            .removes
-            .iter()
-            .map(|file| file.path.clone())
-            .collect();
-        if !removed.is_empty() {
-            for add in whole_adds(&self.snapshot, Some(&removed)).await? {
-                self.staged.same_rows.record_removed(&add);
-            }
-        }
-        for add in &mut self.staged.proposal.adds {
-            add.data_change = false;
-            self.staged.same_rows.record_added(add);
-        }
-        for remove in &mut self.staged.proposal.removes {
-            remove.data_change = false;
-        }
-        // The feed has changes of data only.
-        self.staged.unrecorded = Unrecorded::default();
-        Ok(())
     }
 }

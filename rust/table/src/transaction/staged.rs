@@ -6,9 +6,9 @@ use deltaic_protocol::change::TableChange;
 use deltaic_protocol::{Result, TableConfiguration};
 
 use super::described::Described;
-use super::feed::Unrecorded;
 use super::requirement::Requirement;
 use super::same_rows::SameRows;
+use super::unrecorded::Unrecorded;
 
 /// Everything that a commit contains, and what it depends on. If a verb fails, a copy from before it is restored: files
 /// and united deletion vectors that were written since then are deleted with the transaction, or remain as unreferenced
