@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars
 
-    from deltaic.scan import Scan
+    from deltaic.reading.scan import Scan
 
 __all__ = ["AllRows"]
 

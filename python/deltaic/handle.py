@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
-from deltaic.arguments import bounded_int, place
-from deltaic.arguments import options as text_options
-from deltaic.foreign_names import OF_TABLES, elsewhere, missing, name_methods
+from deltaic.values.arguments import bounded_int, place
+from deltaic.values.arguments import options as text_options
+from deltaic.values.foreign_names import OF_TABLES, elsewhere, missing, name_methods
 
 __all__ = ["Handle", "open_location"]
 

@@ -8,20 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from deltaic.alter import Change
-from deltaic.alter_json import properties_set, to_json
-from deltaic.arguments import bounded_int, flag, names, text
-from deltaic.arguments import options as text_options
-from deltaic.column import columns_json
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.foreign_names import elsewhere
 from deltaic.handle import open_location
-from deltaic.ignored_properties import warn_of_ignored
-from deltaic.read_once import UsedIterators
-from deltaic.schema_of import TableSchema, table_schema
-from deltaic.snapshot import Snapshot, announced
-from deltaic.symlink_manifest import TableManifest
+from deltaic.maintenance.symlink_manifest import TableManifest
+from deltaic.reading.snapshot import Snapshot, announced
 from deltaic.table_advise import TableAdvise
 from deltaic.table_clone import TableClone
 from deltaic.table_convert import TableConvert
@@ -34,9 +25,18 @@ from deltaic.table_restore import TableRestore
 from deltaic.table_rows import TableRows
 from deltaic.table_statistics import TableStatistics
 from deltaic.table_vacuum import TableVacuum
-from deltaic.times import to_millis
 from deltaic.transaction import CalledTransaction, Transaction
-from deltaic.versions import to_version
+from deltaic.values.arguments import bounded_int, flag, names, text
+from deltaic.values.arguments import options as text_options
+from deltaic.values.column import columns_json
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.foreign_names import elsewhere
+from deltaic.values.read_once import UsedIterators
+from deltaic.values.schema_of import TableSchema, table_schema
+from deltaic.values.times import to_millis
+from deltaic.values.versions import to_version
+from deltaic.writing.alter import properties_set, to_json
+from deltaic.writing.ignored_properties import warn_of_ignored
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,19 +8,19 @@ from datetime import datetime, timezone
 from time import time
 from typing import TYPE_CHECKING
 
-from deltaic.arguments import names
 from deltaic.commit import from_rust
-from deltaic.dry_run import dry_run_from_rust
 from deltaic.exceptions import DeltaicError
 from deltaic.handle import Handle
-from deltaic.optional import require
-from deltaic.snapshot import Snapshot, announced
+from deltaic.reading.snapshot import Snapshot, announced
+from deltaic.values.arguments import names
+from deltaic.values.optional import require
+from deltaic.writing.dry_run import dry_run_from_rust
 
 if TYPE_CHECKING:
     from deltaic import _rust
     from deltaic.advice.advice import Advice
     from deltaic.advice.facts import TableFacts
-    from deltaic.dry_run import DryRun
+    from deltaic.writing.dry_run import DryRun
 
 __all__ = ["TableAdvise"]
 

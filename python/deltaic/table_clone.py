@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import flag, place, text
-from deltaic.arguments import options as text_options
-from deltaic.clone_preview import ClonePreview, clone_preview_from_rust
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
 from deltaic.handle import Handle, open_location
-from deltaic.ignored_properties import warn_of_ignored
-from deltaic.times import to_millis
-from deltaic.versions import to_version
+from deltaic.values.arguments import flag, place, text
+from deltaic.values.arguments import options as text_options
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.times import to_millis
+from deltaic.values.versions import to_version
+from deltaic.writing.clone import ClonePreview, clone_preview_from_rust
+from deltaic.writing.ignored_properties import warn_of_ignored
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -6,15 +6,15 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import flag
-from deltaic.column import columns_json
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.convert_preview import ConvertPreview
 from deltaic.handle import Handle, open_location
-from deltaic.schema import Schema
-from deltaic.schema_of import TableSchema, table_schema
+from deltaic.reading.schema import Schema
+from deltaic.values.arguments import flag
+from deltaic.values.column import columns_json
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.schema_of import TableSchema, table_schema
+from deltaic.writing.convert import ConvertPreview
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

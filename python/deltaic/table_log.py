@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from deltaic.arguments import bounded_int, flag, names
-from deltaic.check import Report
-from deltaic.check import from_rust as from_rust_report
 from deltaic.commit import Commit, from_rust
-from deltaic.foreign_names import elsewhere
 from deltaic.handle import Handle
-from deltaic.log_maintenance import (
+from deltaic.maintenance.check import Report
+from deltaic.maintenance.check import from_rust as from_rust_report
+from deltaic.maintenance.log_maintenance import (
     Checkpoint,
     CleanUp,
     LogCompaction,
@@ -19,9 +17,11 @@ from deltaic.log_maintenance import (
     clean_up_from_rust,
     compaction_from_rust,
 )
-from deltaic.progress import Progress, to_progress
-from deltaic.scan import Scan
-from deltaic.versions import to_end
+from deltaic.reading.scan import Scan
+from deltaic.values.arguments import bounded_int, flag, names
+from deltaic.values.foreign_names import elsewhere
+from deltaic.values.progress import Progress, to_progress
+from deltaic.values.versions import to_end
 
 __all__ = ["TableLog"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from deltaic.all_rows import AllRows
-from deltaic.arrow_table import ArrowTable
 from deltaic.engines.predicate_sql import Predicate
 from deltaic.handle import Handle
-from deltaic.scan import Scan
-from deltaic.schema import Schema
-from deltaic.snapshot import Snapshot
+from deltaic.reading.arrow_table import ArrowTable
+from deltaic.reading.scan import Scan
+from deltaic.reading.schema import Schema
+from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["TableNewest"]
 

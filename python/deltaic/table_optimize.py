@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import bounded_int, flag, names, text
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.handle import Handle
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
+from deltaic.values.arguments import bounded_int, flag, names, text
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.writing.dry_run import DryRun, dry_run_from_rust
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deltaic.arguments import flag
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
 from deltaic.handle import Handle
-from deltaic.repair import Repair
+from deltaic.maintenance.repair import Repair
+from deltaic.values.arguments import flag
+from deltaic.values.commit_options import CommitOptions, to_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

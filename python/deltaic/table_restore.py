@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import flag
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
 from deltaic.handle import Handle
-from deltaic.restore_preview import RestorePreview, restore_preview_from_rust
-from deltaic.times import to_millis
-from deltaic.versions import to_version
+from deltaic.maintenance.restore import RestorePreview, restore_preview_from_rust
+from deltaic.values.arguments import flag
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.times import to_millis
+from deltaic.values.versions import to_version
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

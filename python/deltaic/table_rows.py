@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
 from deltaic import _rust
-from deltaic.arguments import flag, names, text
-from deltaic.assignments import NewValue, to_assignments
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
-from deltaic.foreign_names import elsewhere
 from deltaic.handle import Handle
-from deltaic.identity_conflicts import with_new_identities
-from deltaic.merge import Merge, MergeCondition
-from deltaic.pandas_index import with_index
-from deltaic.read_once import again, kept
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
+from deltaic.values.arguments import flag, names, text
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.foreign_names import elsewhere
+from deltaic.values.pandas_index import with_index
+from deltaic.values.read_once import again, kept
+from deltaic.writing.assignments import NewValue, to_assignments
+from deltaic.writing.dry_run import DryRun, dry_run_from_rust
+from deltaic.writing.identity_conflicts import with_new_identities
+from deltaic.writing.merge import Merge, MergeCondition
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, cast
 
-from deltaic.arguments import flag, place, text
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
-from deltaic.commit_options import CommitOptions, to_options
 from deltaic.handle import Handle
-from deltaic.vacuum import Vacuum, vacuum_from_rust
+from deltaic.maintenance.vacuum import Vacuum, vacuum_from_rust
+from deltaic.values.arguments import flag, place, text
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.commit_options import CommitOptions, to_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema, SetProperties
-from deltaic.arguments import options, text
-from deltaic.capsule import ArrowSchemaExportable
-from deltaic.column import type_json
+from deltaic.values.arguments import options, text
+from deltaic.values.capsule import ArrowSchemaExportable
+from deltaic.values.column import type_json
 
 __all__ = ["properties_set", "to_json"]
 

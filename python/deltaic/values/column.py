@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from deltaic.arguments import flag, text, whole_number
-from deltaic.capsule import ArrowSchemaExportable
+from deltaic.values.arguments import flag, text, whole_number
+from deltaic.values.capsule import ArrowSchemaExportable
 
 __all__ = ["Column", "Identity", "columns_json", "type_json"]
 

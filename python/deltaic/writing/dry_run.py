@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 if TYPE_CHECKING:
     from deltaic import _rust

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, cast
 
-from deltaic.arguments import flag, text, whole_number
-from deltaic.capsule import ArrowStreamExportable
-from deltaic.optional import require
+from deltaic.values.arguments import flag, text, whole_number
+from deltaic.values.capsule import ArrowStreamExportable
+from deltaic.values.optional import require
 
 __all__ = ["files_to_json"]
 

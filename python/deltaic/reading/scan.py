@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from deltaic import _rust
-from deltaic.optional import require
-from deltaic.schema import Schema
+from deltaic.reading.schema import Schema
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Generator

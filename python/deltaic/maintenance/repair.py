@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deltaic.commit import Commit
-from deltaic.sizes import counted
+from deltaic.values.sizes import counted
 
 __all__ = ["Repair"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from deltaic import _rust
-from deltaic.capsule import ArrowSchemaExportable
-from deltaic.optional import require
+from deltaic.values.capsule import ArrowSchemaExportable
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     import polars

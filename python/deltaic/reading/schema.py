@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deltaic import _rust
-from deltaic.optional import require
+from deltaic.values.optional import require
 
 __all__ = ["Schema"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from deltaic.check import printable
-from deltaic.sizes import counted, readable_size
+from deltaic.maintenance.check import printable
+from deltaic.values.sizes import counted, readable_size
 
 if TYPE_CHECKING:
     from deltaic import _rust

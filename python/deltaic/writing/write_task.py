@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from deltaic import _rust
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 
 __all__ = ["WriteTask"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 if TYPE_CHECKING:
     from deltaic import _rust

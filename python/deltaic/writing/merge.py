@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
-from deltaic.arguments import flag, text
-from deltaic.assignments import NewValue, to_assignments
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.dry_run import DryRun
-from deltaic.foreign_names import elsewhere, name_methods
-from deltaic.predicates import Expression
+from deltaic.values.arguments import flag, text
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.foreign_names import elsewhere, name_methods
+from deltaic.values.predicates import Expression
+from deltaic.writing.assignments import NewValue, to_assignments
+from deltaic.writing.dry_run import DryRun
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deltaic.schema import Schema
-from deltaic.sizes import counted, readable_size
+from deltaic.reading.schema import Schema
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["ConvertPreview"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
-from deltaic.arguments import bounded_int, flag
 from deltaic.commit import to_app_transaction, to_commit_info
-from deltaic.foreign_names import ARGUMENTS
-from deltaic.progress import Progress, to_progress
+from deltaic.values.arguments import bounded_int, flag
+from deltaic.values.foreign_names import ARGUMENTS
+from deltaic.values.progress import Progress, to_progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

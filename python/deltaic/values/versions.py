@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from deltaic.arguments import whole_number
-from deltaic.times import to_millis
+from deltaic.values.arguments import whole_number
+from deltaic.values.times import to_millis
 
 __all__ = ["to_end", "to_version"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from deltaic import _rust
-from deltaic.sizes import counted
+from deltaic.values.sizes import counted
 
 __all__ = ["Finding", "Report", "Severity"]
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
 from deltaic.all_rows import AllRows
-from deltaic.arguments import bounded_int, names
-from deltaic.arrow_table import ArrowTable
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CorruptLog, DeltaicWarning
-from deltaic.foreign_names import OF_TABLES, missing
-from deltaic.optional import require
-from deltaic.scan import Scan
-from deltaic.schema import Schema
-from deltaic.sizes import readable_size
-from deltaic.times import from_millis, shown_millis
-from deltaic.write_task import WriteTask
+from deltaic.reading.arrow_table import ArrowTable
+from deltaic.reading.scan import Scan
+from deltaic.reading.schema import Schema
+from deltaic.values.arguments import bounded_int, names
+from deltaic.values.foreign_names import OF_TABLES, missing
+from deltaic.values.optional import require
+from deltaic.values.sizes import readable_size
+from deltaic.values.times import from_millis, shown_millis
+from deltaic.writing.write_task import WriteTask
 
 if TYPE_CHECKING:
     import polars

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from deltaic import _rust
-from deltaic.arguments import options, place
+from deltaic.values.arguments import options, place
 
 __all__ = ["probe_store"]
 

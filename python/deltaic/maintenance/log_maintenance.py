@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from deltaic import _rust
-from deltaic.sizes import readable_size
+from deltaic.values.sizes import readable_size
 
 __all__ = ["Checkpoint", "CleanUp", "DeletedFile", "LogCompaction"]
 

@@ -7,8 +7,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeAlias, cast
 
-from deltaic.arguments import text
-from deltaic.predicates import Expression, literal
+from deltaic.values.arguments import text
+from deltaic.values.predicates import Expression, literal
 
 __all__ = ["NewValue", "to_assignments"]
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, cast, runtime_checkable
 
-from deltaic.read_once import again
+from deltaic.values.read_once import again
 
 __all__ = [
     "ArrowArrayExportable",

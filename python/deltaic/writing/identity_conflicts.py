@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from deltaic.commit_options import CommitOptions
 from deltaic.exceptions import MetadataChanged
-from deltaic.read_once import is_read_again
+from deltaic.values.commit_options import CommitOptions
+from deltaic.values.read_once import is_read_again
 
 __all__ = ["with_new_identities"]
 

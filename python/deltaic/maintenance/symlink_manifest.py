@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deltaic.arguments import flag
 from deltaic.handle import Handle
-from deltaic.sizes import counted
+from deltaic.values.arguments import flag
+from deltaic.values.sizes import counted
 
 __all__ = ["SymlinkManifest", "TableManifest"]
 

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any, cast
 
-from deltaic.capsule import (
+from deltaic.exceptions import SchemaMismatch
+from deltaic.values.capsule import (
     ArrowArrayExportable,
     ArrowSchemaExportable,
     ArrowStreamExportable,
     schema_remedy,
 )
-from deltaic.column import Column
-from deltaic.exceptions import SchemaMismatch
-from deltaic.optional import require
-from deltaic.pandas_index import exports_itself
+from deltaic.values.column import Column
+from deltaic.values.optional import require
+from deltaic.values.pandas_index import exports_itself
 
 __all__ = ["TableSchema", "rows_of_new_table", "table_schema"]
 
