@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from deltaic.commit import announced
 from deltaic.exceptions import DeltaicWarning, TableExists
-from deltaic.handle import open_location
 from deltaic.table import Table
 from deltaic.values.arguments import flag, names, text
 from deltaic.values.arguments import options as text_options
 from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.location import open_location
 from deltaic.values.read_once import is_read_again, kept
 from deltaic.values.schema_of import rows_of_new_table
 from deltaic.writing.dry_run import DryRun, dry_run_from_rust

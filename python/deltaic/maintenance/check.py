@@ -1,4 +1,4 @@
-"""The report of a table check."""
+"""`Table.check`: a check of a whole table, and its report."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from deltaic import _rust
+from deltaic.values.progress import Progress, to_progress
 from deltaic.values.sizes import counted
 
-__all__ = ["Finding", "Report", "Severity"]
+__all__ = ["Finding", "Report", "Severity", "check_table"]
 
 Severity = Literal["info", "warning", "damage"]
 """Information; an incorrect optional file or statistics; damage to the log or the data."""
@@ -240,8 +241,12 @@ class Report:
         return f"<deltaic.Report {self.uri}: {found or 'healthy'}>"
 
 
-def from_rust(rust: _rust.Report) -> Report:
-    """Converts a report of the core."""
+def check_table(table: _rust.Table, *, deep: bool, progress: Progress | bool | None) -> Report:
+    """Returns the report of `Table.check`."""
+    return _from_rust(table.check(deep=deep, progress=to_progress(progress)))
+
+
+def _from_rust(rust: _rust.Report) -> Report:
     return Report(
         uri=rust.uri,
         findings=tuple(

@@ -1,13 +1,22 @@
-"""Results of log maintenance: checkpoints, log compaction, and cleanup of expired files."""
+"""Log maintenance: checkpoints, log compaction, and cleanup of expired files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from deltaic import _rust
+from deltaic.values.arguments import bounded_int, flag
 from deltaic.values.sizes import readable_size
 
-__all__ = ["Checkpoint", "CleanUp", "DeletedFile", "LogCompaction"]
+__all__ = [
+    "Checkpoint",
+    "CleanUp",
+    "DeletedFile",
+    "LogCompaction",
+    "clean_up_log",
+    "compact_commits",
+    "write_checkpoint",
+]
 
 
 @dataclass(frozen=True)
@@ -104,25 +113,31 @@ class CleanUp:
         return f"{files}, {readable_size(self.size_in_bytes)}{cut}"
 
 
-def checkpoint_from_rust(rust: _rust.CheckpointWritten) -> Checkpoint:
-    """Converts a checkpoint of the core."""
+def write_checkpoint(table: _rust.Table) -> Checkpoint:
+    """Writes the checkpoint of `Table.checkpoint`."""
+    written = table.checkpoint()
     return Checkpoint(
-        rust.version,
-        rust.path,
-        rust.size_in_bytes,
-        rust.actions,
-        rust.sidecars,
-        is_new=rust.is_new,
-        reused_sidecars=rust.reused_sidecars,
+        written.version,
+        written.path,
+        written.size_in_bytes,
+        written.actions,
+        written.sidecars,
+        is_new=written.is_new,
+        reused_sidecars=written.reused_sidecars,
     )
 
 
-def compaction_from_rust(rust: _rust.Compacted) -> LogCompaction:
-    """Converts a log compaction file of the core."""
-    return LogCompaction(rust.path, rust.actions, rust.size_in_bytes, is_new=rust.is_new)
+def compact_commits(table: _rust.Table, start: int, end: int | None) -> LogCompaction | None:
+    """Writes the log compaction file of `Table.compact_log`."""
+    last = None if end is None else bounded_int("end", end, minimum=0)
+    compacted = table.compact_log(bounded_int("start", start, minimum=0), last)
+    if compacted is None:
+        return None
+    return LogCompaction(compacted.path, compacted.actions, compacted.size_in_bytes, is_new=compacted.is_new)
 
 
-def clean_up_from_rust(rust: _rust.CleanedUp) -> CleanUp:
-    """Converts a cleanup of the core."""
-    files = [DeletedFile(path, size, reason) for path, size, reason in rust.files]
-    return CleanUp(files, rust.oldest_kept, rust.kept, rust.not_deleted)
+def clean_up_log(table: _rust.Table, *, dry_run: bool) -> CleanUp:
+    """Deletes the log files of `Table.clean_up`, or returns which would be deleted."""
+    cleaned = table.clean_up(dry_run=flag("dry_run", dry_run))
+    files = [DeletedFile(path, size, reason) for path, size, reason in cleaned.files]
+    return CleanUp(files, cleaned.oldest_kept, cleaned.kept, cleaned.not_deleted)

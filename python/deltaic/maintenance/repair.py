@@ -1,14 +1,17 @@
-"""The result of a repair."""
+"""`Table.repair`: entries of files that are gone, which are removed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from deltaic.commit import Commit
+from deltaic import _rust
+from deltaic.commit import Commit, announced
+from deltaic.values.arguments import flag
+from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.sizes import counted
 
-__all__ = ["Repair"]
+__all__ = ["Repair", "remove_missing_files"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,24 @@ class Repair:
         return "\n".join(
             [f"{files} {verb} removed from the table:", *(f"  {path}" for path in self.missing_files)]
         )
+
+
+def remove_missing_files(
+    table: _rust.Table,
+    refresh: Callable[[], _rust.Snapshot],
+    *,
+    dry_run: bool,
+    options: CommitOptions,
+) -> Repair:
+    """Removes the entries of `Table.repair`, or returns which would be removed."""
+    given = to_options("repair", **options)
+    known = refresh()
+    if flag("dry_run", dry_run):
+        return Repair(known.version, table.missing_files(known))
+    missing, rust = table.repair(known, options=given)
+    commit = announced(rust, stacklevel=4)
+    return Repair(
+        known.version if commit.read_version is None else commit.read_version,
+        missing,
+        commit if missing else None,
+    )

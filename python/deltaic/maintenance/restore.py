@@ -1,17 +1,20 @@
-"""What restoring an earlier version would do to a table."""
+"""`Table.restore`: an earlier version that becomes the newest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from deltaic import _rust
+from deltaic.commit import Commit, announced
+from deltaic.values.arguments import flag
+from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.sizes import counted, readable_size
+from deltaic.values.times import to_millis
+from deltaic.values.versions import to_version
 
-if TYPE_CHECKING:
-    from deltaic import _rust
-
-__all__ = ["RestorePreview", "exchanged_files", "restore_preview_from_rust"]
+__all__ = ["RestorePreview", "exchanged_files", "restore_version"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,36 @@ class RestorePreview:
         return "\n".join([f"{first}{':' if lines else ''}", *lines])
 
 
-def restore_preview_from_rust(version: int, found: _rust.RestorePreview) -> RestorePreview:
-    """Converts the result of the Rust core."""
+def restore_version(
+    table: _rust.Table,
+    refresh: Callable[[], _rust.Snapshot],
+    version: int | None,
+    timestamp: str | datetime | None,
+    *,
+    dry_run: bool,
+    ignore_missing_files: bool,
+    options: CommitOptions,
+) -> Commit | RestorePreview:
+    """Restores the version of `Table.restore`, or returns what that would do."""
+    given = to_options("restore", **options)
+    if (version is None) == (timestamp is None):
+        raise ValueError("give the version or the timestamp to restore, and not both")
+    number = None if version is None else to_version(version)
+    time_ms = None if timestamp is None else to_millis(timestamp)
+    ignores = flag("ignore_missing_files", ignore_missing_files)
+    known = refresh()
+    if flag("dry_run", dry_run):
+        found = table.preview_restore(
+            known, version=number, timestamp_ms=time_ms, ignore_missing_files=ignores
+        )
+        return _preview_from_rust(known.version, found)
+    commit = table.restore(
+        known, version=number, timestamp_ms=time_ms, ignore_missing_files=ignores, options=given
+    )
+    return announced(commit, stacklevel=4)
+
+
+def _preview_from_rust(version: int, found: _rust.RestorePreview) -> RestorePreview:
     return RestorePreview(
         version,
         found.restored_version,

@@ -1,18 +1,21 @@
-"""The result of a vacuum."""
+"""`Table.vacuum`: files that the table no longer needs, which are deleted."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import cast
 
+from deltaic import _rust
 from deltaic.maintenance.check import printable
+from deltaic.values.arguments import flag, place, text
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.sizes import counted, readable_size
 
-if TYPE_CHECKING:
-    from deltaic import _rust
-
-__all__ = ["Vacuum", "VacuumedFile", "vacuum_from_rust"]
+__all__ = ["Vacuum", "VacuumedFile", "vacuum_files"]
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,53 @@ class Vacuum:
         return f"{counted(number, 'file')} {verb}{size}{folders}, retention {_spelled(self.retention)}"
 
 
-def vacuum_from_rust(rust: _rust.Vacuumed, *, is_dry_run: bool) -> Vacuum:
-    """Converts the result of the core."""
+def vacuum_files(
+    table: _rust.Table,
+    refresh: Callable[[], _rust.Snapshot],
+    retention: timedelta | None,
+    mode: str,
+    inventory: ArrowStreamExportable | ArrowArrayExportable | None,
+    *,
+    dry_run: bool,
+    force: bool,
+    clones: object,
+    options: CommitOptions,
+) -> Vacuum:
+    """Deletes the files of `Table.vacuum`, or returns which would be deleted."""
+    if options.get("app_transaction") is not None:
+        raise ValueError("vacuum() cannot record an app_transaction: it can be repeated safely")
+    given = to_options("vacuum", **options)
+    request: dict[str, object] = {
+        "retention_ms": _to_millis(retention),
+        "mode": text("mode", mode),
+        "inventory": None if inventory is None else checked_data(inventory),
+        "force": flag("force", force),
+        "dry_run": flag("dry_run", dry_run),
+    }
+    given_clones = _to_clones(clones)
+    vacuumed = table.vacuum(refresh(), request=request, clones=given_clones, options=given)
+    return _vacuum_from_rust(vacuumed, is_dry_run=dry_run)
+
+
+def _to_clones(clones: object) -> list[_rust.Table | str]:
+    if isinstance(clones, (str, os.PathLike, _rust.Table)) or not isinstance(clones, Sequence):
+        raise TypeError("clones must be a list of tables or locations: write clones=[…]")
+    given = cast("Sequence[_rust.Table | str]", clones)
+    return [one if isinstance(one, _rust.Table) else place("clones", one) for one in given]
+
+
+def _to_millis(retention: object) -> int | None:
+    if retention is None:
+        return None
+    if not isinstance(retention, timedelta):
+        raise TypeError(
+            "retention must be a datetime.timedelta, such as timedelta(days=7), "
+            f"not {type(retention).__name__}"
+        )
+    return retention // timedelta(milliseconds=1)
+
+
+def _vacuum_from_rust(rust: _rust.Vacuumed, *, is_dry_run: bool) -> Vacuum:
     return Vacuum(
         [VacuumedFile(path, size) for path, size in rust.files],
         timedelta(milliseconds=rust.retention_ms),

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltaic import _rust
-from deltaic.all_rows import AllRows
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CorruptLog, DeltaicWarning
 from deltaic.reading.arrow_table import ArrowTable
@@ -68,7 +67,7 @@ class Metadata:
         return self._json
 
 
-class Snapshot(AllRows):
+class Snapshot:
     """A table at one version: its schema, properties and files. `scan` reads its rows.
 
     Immutable; `refresh` returns a new snapshot. Damaged files that were skipped while loading (a hint or
@@ -262,8 +261,34 @@ class Snapshot(AllRows):
         """
         return ArrowTable(self._rust.deletion_vectors())
 
-    def _all_rows(self) -> Scan:
-        return self.scan()
+    def count(self) -> int:
+        """Returns the exact number of rows; from the log alone if that is exact.
+
+        >>> import deltaic, pyarrow
+        >>> deltaic.write("canoes", pyarrow.table({"id": [1, 2]})).snapshot().count()
+        2
+        """
+        return self.scan().count()
+
+    def to_arrow(self) -> Any:  # Any: pyarrow ships no types
+        """Returns all rows as a `pyarrow.Table`; `scan` selects columns and rows.
+
+        >>> import deltaic, pyarrow
+        >>> deltaic.write("punts", pyarrow.table({"id": [1, 2]})).snapshot().to_arrow()["id"].to_pylist()
+        [1, 2]
+        """
+        return self.scan().to_arrow()
+
+    def to_pandas(self) -> Any:  # Any: pandas ships no types
+        """Returns all rows as a `pandas.DataFrame`."""
+        return self.scan().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Returns all rows as a `polars.DataFrame`."""
+        return self.scan().to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.scan().__arrow_c_stream__(requested_schema)
 
     if not TYPE_CHECKING:
 

@@ -1,17 +1,22 @@
-"""Metadata changes as JSON for the core."""
+"""`Table.alter`: changes of metadata, and their JSON for the core."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
+from deltaic import _rust
 from deltaic.alter import AddColumn, Change, ChangeType, MergeSchema, SetProperties
-from deltaic.values.arguments import options, text
+from deltaic.commit import Commit, announced
+from deltaic.values.arguments import options as text_options
+from deltaic.values.arguments import text
 from deltaic.values.capsule import ArrowSchemaExportable
 from deltaic.values.column import type_json
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.writing.ignored_properties import warn_of_ignored
 
-__all__ = ["properties_set", "to_json"]
+__all__ = ["alter_table", "properties_set", "to_json"]
 
 _TEXTS = {"names", "columns"}
 _NUMBERS = {"reader", "writer"}
@@ -26,6 +31,22 @@ _MAY_BE_NONE = {
     ("AddColumn", "after"),
     ("MoveColumn", "after"),
 }
+
+
+def alter_table(
+    table: _rust.Table,
+    refresh: Callable[[], _rust.Snapshot],
+    changes: tuple[Change, ...],
+    options: CommitOptions,
+) -> Commit:
+    """Makes the changes of `Table.alter`."""
+    if not changes:
+        raise ValueError("alter takes at least one change, such as deltaic.alter.SetName('rides')")
+    given = to_options("alter", **options)
+    changes_json, types = to_json(changes)
+    commit = table.alter(changes_json, types, options=given, known=refresh())
+    warn_of_ignored(properties_set(changes), stacklevel=3)
+    return announced(commit, stacklevel=4)
 
 
 def to_json(changes: Sequence[Change]) -> tuple[str, list[ArrowSchemaExportable]]:
@@ -102,7 +123,7 @@ def _checked(change: str, part: str, value: object) -> object:
 def _texts_by_name(change: str, value: object) -> dict[str, str]:
     if value is None:
         raise TypeError(f"values of {change} must be a mapping of names to strings, not NoneType")
-    return options(f"values of {change}", value)
+    return text_options(f"values of {change}", value)
 
 
 def _added(change: AddColumn, types: list[ArrowSchemaExportable]) -> dict[str, object]:

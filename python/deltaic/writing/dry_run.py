@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from deltaic import _rust
+from deltaic.values.pandas_index import with_index
+from deltaic.values.read_once import kept
 from deltaic.values.sizes import counted, readable_size
 
-if TYPE_CHECKING:
-    from deltaic import _rust
-
-__all__ = ["DryRun", "dry_run_from_rust"]
+__all__ = ["DryRun", "dry_run_from_rust", "preview_rows"]
 
 # What happens to the rows that an operation finds, and to the new ones.
 _VERBS = {
@@ -140,3 +139,26 @@ def dry_run_from_rust(operation: str, version: int | None, found: _rust.DryRun) 
         features=found.features,
         warnings=found.warnings,
     )
+
+
+def preview_rows(
+    operation: str,
+    refresh: Callable[[], _rust.Snapshot],
+    data: object,
+    *,
+    replaced: tuple[str | None, str] | None,
+    schema_mode: str,
+    partition_by: list[str] | None,
+    options: dict[str, object],
+) -> DryRun:
+    """Returns what an append or overwrite of rows would do."""
+    data = kept(data, options["memory"])
+    known = refresh()
+    found = known.preview_rows(
+        with_index(data, known, adds_columns=schema_mode != "keep"),
+        replaced=replaced,
+        schema_mode=schema_mode,
+        partition_by=partition_by,
+        options=options,
+    )
+    return dry_run_from_rust(operation, known.version, found)

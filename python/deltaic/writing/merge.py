@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
+from deltaic import _rust
 from deltaic.commit import Commit
 from deltaic.commit import announced as announced_commit
 from deltaic.values.arguments import flag, text
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.foreign_names import elsewhere, name_methods
+from deltaic.values.pandas_index import with_index
 from deltaic.values.predicates import Expression
+from deltaic.values.read_once import again, kept
 from deltaic.writing.assignments import NewValue, to_assignments
-from deltaic.writing.dry_run import DryRun
+from deltaic.writing.dry_run import DryRun, dry_run_from_rust
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from deltaic import _rust
-
-__all__ = ["Merge", "MergeCondition", "StagedMerge"]
+__all__ = ["Merge", "MergeCondition", "StagedMerge", "start_merge"]
 
 MergeCondition = str | Expression
 """A condition on rows of both sides: SQL text, or an expression of `deltaic.col`."""
@@ -239,6 +241,31 @@ class StagedMerge(_Clauses):
             CorruptData, StorageError: As for `Merge.execute`.
         """
         return self._stage(self._request())
+
+
+def start_merge(
+    table: _rust.Table,
+    refresh: Callable[[], _rust.Snapshot],
+    source: ArrowStreamExportable | ArrowArrayExportable,
+    on: MergeCondition,
+    aliases: tuple[str, str],
+    *,
+    schema_mode: str,
+) -> Merge:
+    """Returns the merge of `Table.merge`, without clauses."""
+    rows = checked_data(source)
+
+    def run(
+        request: dict[str, object], options: dict[str, object], *, dry_run: bool
+    ) -> _rust.Commit | DryRun:
+        known = refresh()
+        given = with_index(again(rows), known, adds_columns=True)
+        if dry_run:
+            found = known.preview_merge(kept(given, options["memory"]), request=request, options=options)
+            return dry_run_from_rust("MERGE", known.version, found)
+        return table.merge(given, known, request=request, options=options)
+
+    return Merge(run, on, aliases, schema_mode)
 
 
 def _checked_on(on: object, aliases: tuple[str, str]) -> MergeCondition:
