@@ -1,7 +1,7 @@
 """Checks what changed since `main`: formatting, lints, and the tests of the changed files.
 
 `make quick` runs it between two changes; `make test` decides. The tests of a source are those that are named
-after it: a change in `rust/table/src/vacuum` or `python/deltaic/table_vacuum.py` runs
+after it: a change in `rust/table/src/vacuum` or `python/deltaic/maintenance/vacuum.py` runs
 `tests/api/test_vacuum*.py`.
 """
 

@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING
 from deltaic._rust import __version__
 from deltaic.advice.advice import Advice
 from deltaic.advice.recommendation import Recommendation
-from deltaic.arrow_table import ArrowTable
-from deltaic.check import Finding, Report
-from deltaic.clone_preview import ClonePreview
-from deltaic.column import Column, Identity
 from deltaic.commit import Commit
-from deltaic.commit_options import CommitOptions
-from deltaic.convert_preview import ConvertPreview
-from deltaic.diagnostics import disable_logging, enable_logging
-from deltaic.dry_run import DryRun
 from deltaic.exceptions import (
     CommitConflict,
     CommitUnknown,
@@ -52,22 +44,30 @@ from deltaic.exceptions import (
     UnsupportedFeature,
     VersionNotFound,
 )
-from deltaic.foreign_names import OF_MODULE, missing
-from deltaic.log_maintenance import Checkpoint, CleanUp, LogCompaction
-from deltaic.merge import Merge, StagedMerge
-from deltaic.predicates import Expression, col
-from deltaic.probe import probe_store
-from deltaic.repair import Repair
-from deltaic.restore_preview import RestorePreview
-from deltaic.scan import Scan, ScanTask
-from deltaic.schema import Schema
-from deltaic.snapshot import Metadata, Protocol, Snapshot
-from deltaic.symlink_manifest import SymlinkManifest
+from deltaic.maintenance.check import Finding, Report
+from deltaic.maintenance.diagnostics import disable_logging, enable_logging
+from deltaic.maintenance.log_maintenance import Checkpoint, CleanUp, LogCompaction
+from deltaic.maintenance.probe import probe_store
+from deltaic.maintenance.repair import Repair
+from deltaic.maintenance.restore import RestorePreview
+from deltaic.maintenance.symlink_manifest import SymlinkManifest
+from deltaic.maintenance.vacuum import Vacuum
+from deltaic.reading.arrow_table import ArrowTable
+from deltaic.reading.scan import Scan, ScanTask
+from deltaic.reading.schema import Schema
+from deltaic.reading.snapshot import Metadata, Protocol, Snapshot
 from deltaic.table import Table
 from deltaic.transaction import Transaction
-from deltaic.vacuum import Vacuum
+from deltaic.values.column import Column, Identity
+from deltaic.values.commit_options import CommitOptions
+from deltaic.values.foreign_names import OF_MODULE, missing
+from deltaic.values.predicates import Expression, col
 from deltaic.write import write
-from deltaic.write_task import WriteTask
+from deltaic.writing.clone import ClonePreview
+from deltaic.writing.convert import ConvertPreview
+from deltaic.writing.dry_run import DryRun
+from deltaic.writing.merge import Merge, StagedMerge
+from deltaic.writing.write_task import WriteTask
 
 __all__ = [
     "Advice",

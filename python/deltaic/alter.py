@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from deltaic.capsule import ArrowSchemaExportable
+from deltaic.values.capsule import ArrowSchemaExportable
 
 __all__ = [
     "AddColumn",

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from deltaic import _rust
 from deltaic.exceptions import CorruptLog, DeltaicWarning
-from deltaic.sizes import counted
-from deltaic.times import from_millis, shown_millis
+from deltaic.values.sizes import counted
+from deltaic.values.times import from_millis, shown_millis
 
 __all__ = ["Commit"]
 

@@ -7,23 +7,23 @@ from types import TracebackType
 from typing import Literal
 
 from deltaic import _rust
-from deltaic.added_files import files_to_json
 from deltaic.alter import Change, SetProperties
-from deltaic.alter_json import properties_set, to_json
-from deltaic.arguments import flag, names, text, whole_number
-from deltaic.arrow_table import ArrowTable
-from deltaic.assignments import NewValue, to_assignments
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import Commit, announced
-from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.engines.predicate_sql import Predicate, to_sql
 from deltaic.exceptions import CommitConflict, CommitUnknown, DeltaicError, InternalError
-from deltaic.ignored_properties import warn_of_ignored
-from deltaic.merge import MergeCondition, StagedMerge
-from deltaic.pandas_index import with_index
-from deltaic.read_once import UsedIterators, again, kept
-from deltaic.scan import Scan
-from deltaic.snapshot import Snapshot
+from deltaic.reading.arrow_table import ArrowTable
+from deltaic.reading.scan import Scan
+from deltaic.reading.snapshot import Snapshot
+from deltaic.values.arguments import flag, names, text, whole_number
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.pandas_index import with_index
+from deltaic.values.read_once import UsedIterators, again, kept
+from deltaic.writing.added_files import files_to_json
+from deltaic.writing.alter import properties_set, to_json
+from deltaic.writing.assignments import NewValue, to_assignments
+from deltaic.writing.dry_run import DryRun, dry_run_from_rust
+from deltaic.writing.ignored_properties import warn_of_ignored
+from deltaic.writing.merge import MergeCondition, StagedMerge
 
 __all__ = ["CalledTransaction", "Transaction"]
 

@@ -7,18 +7,18 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, overload
 
-from deltaic.arguments import flag, names, text
-from deltaic.arguments import options as text_options
-from deltaic.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.commit import announced
-from deltaic.commit_options import CommitOptions, to_options
-from deltaic.dry_run import DryRun, dry_run_from_rust
 from deltaic.exceptions import DeltaicWarning, TableExists
-from deltaic.handle import open_location
-from deltaic.ignored_properties import warn_of_ignored
-from deltaic.read_once import is_read_again, kept
-from deltaic.schema_of import rows_of_new_table
 from deltaic.table import Table
+from deltaic.values.arguments import flag, names, text
+from deltaic.values.arguments import options as text_options
+from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
+from deltaic.values.commit_options import CommitOptions, to_options
+from deltaic.values.location import open_location
+from deltaic.values.read_once import is_read_again, kept
+from deltaic.values.schema_of import rows_of_new_table
+from deltaic.writing.dry_run import DryRun, dry_run_from_rust
+from deltaic.writing.ignored_properties import warn_of_ignored
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -49,7 +49,7 @@ def test_small_files_become_what_the_advice_says(root: Path) -> None:
 
 
 def test_the_estimate_without_a_preview(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltaic.table_advise._MOST_PREVIEWED_FILES", 0)
+    monkeypatch.setattr("deltaic.maintenance.advise._MOST_PREVIEWED_FILES", 0)
     table = deltaic.Table.create(root, IDS, properties={"delta.targetFileSize": "100"})
     with_files(root, [{"path": f"{n}", "size": 30} for n in range(10)] + [{"path": "large", "size": 500}])
     figures = found(table, "SMALL_FILES").figures

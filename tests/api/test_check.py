@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import deltaic
-from deltaic.check import Finding, Report
 from deltaic.cli import main
+from deltaic.maintenance.check import Finding, Report
 from tests.api.command_line import run
 from tests.api.log_files import commit_file
 
@@ -139,7 +139,7 @@ def test_a_terminal_gets_the_same_letter_in_colours(
 def test_progress_is_a_line_on_stderr_that_goes_away(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deltaic.progress import ProgressLine
+    from deltaic.values.progress import ProgressLine
 
     with ProgressLine({"log": "reading the log"}) as progress:
         progress.show("log", 1, 2)

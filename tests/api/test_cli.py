@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from deltaic.check import printable
 from deltaic.cli import main
 from deltaic.cli.output import emit_table
+from deltaic.maintenance.check import printable
 from tests.api.command_line import as_json, lines, run
 from tests.api.log_files import commit_file, of_kind, set_commit_time, write_commit
 

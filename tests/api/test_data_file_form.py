@@ -15,7 +15,7 @@ import pytest
 
 import deltaic
 from deltaic.alter import SetProperties
-from deltaic.ignored_properties import IGNORED, UNREADABLE
+from deltaic.writing.ignored_properties import IGNORED, UNREADABLE
 from tests.api.log_files import of_kind
 
 ROWS = pa.table({"id": list(range(1000)), "name": [f"name of {number}" for number in range(1000)]})

@@ -5,20 +5,21 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
-import pkgutil
 from pathlib import Path
 
 import pytest
 
 import deltaic
 
+PACKAGE = Path(deltaic.__file__).parent
 # `deltaic.spark` needs a Spark session; its own tests run its examples.
 MODULES = sorted(
-    module.name
-    for module in pkgutil.iter_modules(deltaic.__path__, "deltaic.")
-    if not module.ispkg and module.name not in ("deltaic._rust", "deltaic.__main__")
+    ".".join(("deltaic", *path.relative_to(PACKAGE).with_suffix("").parts))
+    for path in PACKAGE.rglob("*.py")
+    if path.stem not in ("__init__", "__main__") and "spark" not in path.relative_to(PACKAGE).parts
 )
-WITH_EXAMPLES = {"deltaic.table", "deltaic.snapshot", "deltaic.scan", "deltaic.schema", "deltaic.predicates"}
+WITH_EXAMPLES = {"deltaic.table", "deltaic.reading.snapshot", "deltaic.reading.scan"}
+WITH_EXAMPLES |= {"deltaic.reading.schema", "deltaic.values.predicates"}
 
 
 @pytest.mark.parametrize("name", ["deltaic", *MODULES])
@@ -29,6 +30,10 @@ def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert results.failed == 0
     if name in WITH_EXAMPLES:
         assert results.attempted > 0
+
+
+def test_the_modules_with_examples_are_tested() -> None:
+    assert set(MODULES) >= WITH_EXAMPLES
 
 
 @pytest.mark.parametrize("name", deltaic.__all__)

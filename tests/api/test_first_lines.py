@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltaic
-from deltaic.foreign_names import ARGUMENTS, OF_MODULE, OF_TABLES
+from deltaic.values.foreign_names import ARGUMENTS, OF_MODULE, OF_TABLES
 
 ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
 

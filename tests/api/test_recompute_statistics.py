@@ -12,7 +12,7 @@ import pytest
 
 import deltaic
 from deltaic.commit import from_rust
-from deltaic.commit_options import to_options
+from deltaic.values.commit_options import to_options
 from tests.api.command_line import as_json, lines
 from tests.api.live_rows import all_rows
 from tests.api.log_files import actions, commit_file, of_kind, write_commit

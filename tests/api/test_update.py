@@ -16,7 +16,7 @@ import pytest
 
 import deltaic
 from deltaic import _rust
-from deltaic.commit_options import to_options
+from deltaic.values.commit_options import to_options
 from tests.api.log_files import of_kind
 
 ROWS = 40

@@ -106,7 +106,7 @@ def pytest_configure() -> None:
     for owner, name, look in patches:
         setattr(owner, name, _after(getattr(owner, name), look))
     # The only function that opens a store, for tables and for calls without a table.
-    for module in (deltaic.handle, deltaic.table):
+    for module in (deltaic.table, deltaic.writing.create):
         module.open_location = _before(module.open_location, look_into_options)
 
 

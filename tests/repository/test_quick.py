@@ -26,7 +26,7 @@ def commands(quick: ModuleType, *changed: str) -> list[str]:
     ("changed", "test"),
     [
         ("rust/table/src/vacuum/mod.rs", "tests/api/test_vacuum.py"),
-        ("python/deltaic/table_vacuum.py", "tests/api/test_cli_vacuum.py"),
+        ("python/deltaic/maintenance/vacuum.py", "tests/api/test_cli_vacuum.py"),
         ("python/deltaic/spark/stream.py", "tests/spark/test_stream.py"),
         ("tests/api/test_scan.py", "tests/api/test_scan.py"),
         ("tests/api/log_files.py", "tests/api/test_history.py"),

@@ -66,7 +66,7 @@ class Transaction:
         """Stages changes of the table's metadata (protocol: Change Metadata, Protocol Evolution).
 
         Args:
-            changes: A JSON list of the changes, as `deltaic.alter_json` writes it.
+            changes: A JSON list of the changes, as `deltaic.writing.alter` writes it.
             types: The Arrow types that the text references by index, each with `__arrow_c_schema__`.
 
         Raises:

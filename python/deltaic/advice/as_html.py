@@ -7,7 +7,7 @@ from html import escape
 
 from deltaic.advice.recommendation import Recommendation
 from deltaic.advice.results import AdviceResults
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["advice_html", "findings_html"]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from deltaic.advice.recommendation import Recommendation
 from deltaic.advice.results import AdviceResults
-from deltaic.check import printable
-from deltaic.sizes import counted, readable_size
+from deltaic.maintenance.check import printable
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["advice_lines"]
 

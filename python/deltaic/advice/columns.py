@@ -12,7 +12,7 @@ from typing import Any
 from deltaic.advice.facts import ColumnStatistics, TableFacts, clustering_columns, column_path, quoted_name
 from deltaic.advice.partitions import target_size
 from deltaic.advice.recommendation import Recommendation, literal
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["ColumnClustering", "check_clustering", "check_statistics", "clustering_of"]
 

@@ -16,8 +16,8 @@ from deltaic.advice.recommendation import Recommendation
 from deltaic.advice.retention import check_retention
 from deltaic.advice.rows import check_deletion_vectors, check_removed_files
 from deltaic.commit import Commit
-from deltaic.dry_run import DryRun
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
+from deltaic.writing.dry_run import DryRun
 
 __all__ = ["advise_on", "facts_of"]
 

@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import Any, cast
 
 from deltaic.commit import Commit
-from deltaic.optional import require
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
+from deltaic.values.optional import require
 
 __all__ = [
     "CLUSTERING_DOMAIN",

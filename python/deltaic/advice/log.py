@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from deltaic.advice.facts import TableFacts
 from deltaic.advice.recommendation import Recommendation
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["check_log", "log_figures"]
 

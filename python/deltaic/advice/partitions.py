@@ -10,8 +10,8 @@ from typing import Any
 
 from deltaic.advice.facts import TableFacts, clustering_columns, quoted_name
 from deltaic.advice.recommendation import Recommendation, literal
-from deltaic.dry_run import DryRun
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
+from deltaic.writing.dry_run import DryRun
 
 __all__ = ["PartitionFigures", "check_partitions", "check_small_files", "partition_figures", "target_size"]
 

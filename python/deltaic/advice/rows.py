@@ -10,8 +10,8 @@ from deltaic.advice.facts import TableFacts
 from deltaic.advice.recommendation import Recommendation
 from deltaic.advice.retention import deleted_file_retention_ms
 from deltaic.commit import Commit
-from deltaic.optional import require
-from deltaic.sizes import counted, readable_size
+from deltaic.values.optional import require
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["check_deletion_vectors", "check_removed_files"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from deltaic.advice.as_text import advice_lines
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
-from deltaic.sizes import readable_size
+from deltaic.values.sizes import readable_size
 
 __all__ = ["run_doctor", "run_report"]
 

@@ -7,7 +7,7 @@ import argparse
 import deltaic
 from deltaic.cli.output import emit, emit_error, emit_json, emit_report, emit_table, flushed_stdout
 from deltaic.cli.selection import open_table
-from deltaic.progress import ProgressLine
+from deltaic.values.progress import ProgressLine
 
 __all__ = ["run_check", "run_probe"]
 

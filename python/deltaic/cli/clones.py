@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
-from deltaic.clone_preview import ClonePreview
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
+from deltaic.writing.clone import ClonePreview
 
 __all__ = ["add_clone_arguments", "run_clone"]
 

@@ -6,8 +6,8 @@ import argparse
 
 import deltaic
 from deltaic.cli.output import emit, emit_json
-from deltaic.convert_preview import ConvertPreview
-from deltaic.sizes import counted
+from deltaic.values.sizes import counted
+from deltaic.writing.convert import ConvertPreview
 
 __all__ = ["add_convert_arguments", "run_convert"]
 
@@ -63,8 +63,8 @@ def run_convert(options: argparse.Namespace) -> None:
 def _to_columns(text: str | None) -> list[deltaic.Column] | None:
     """Parses columns as in a CREATE TABLE statement, without nested types: partition columns have none.
 
-    >>> _to_columns("day date, price decimal(10, 2)")
-    [Column(name='day', type='date'), Column(name='price', type='decimal(10, 2)')]
+    >>> [(column.name, column.type) for column in _to_columns("day date, price decimal(10, 2)")]
+    [('day', 'date'), ('price', 'decimal(10, 2)')]
     """
     if text is None:
         return None

@@ -9,7 +9,7 @@ from typing import Any
 from deltaic.cli.output import emit, emit_json, emit_table
 from deltaic.cli.selection import open_snapshot, open_table
 from deltaic.cli.values import cell, json_value, utc, utc_of_millis
-from deltaic.sizes import readable_size
+from deltaic.values.sizes import readable_size
 
 __all__ = ["run_files", "run_history", "run_show"]
 

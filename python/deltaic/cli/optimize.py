@@ -8,8 +8,8 @@ import dataclasses
 import deltaic
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
-from deltaic.progress import ProgressLine
-from deltaic.sizes import readable_size
+from deltaic.values.progress import ProgressLine
+from deltaic.values.sizes import readable_size
 
 __all__ = ["run_optimize", "run_purge"]
 

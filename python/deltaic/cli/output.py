@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Generator, Sequence
 
-from deltaic.check import Report, printable
+from deltaic.maintenance.check import Report, printable
 
 __all__ = ["emit", "emit_error", "emit_json", "emit_report", "emit_table", "flushed_stdout"]
 

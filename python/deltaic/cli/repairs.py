@@ -7,8 +7,8 @@ import argparse
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
 from deltaic.commit import Commit
-from deltaic.restore_preview import exchanged_files
-from deltaic.sizes import counted, readable_size
+from deltaic.maintenance.restore import exchanged_files
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["run_manifest", "run_repair", "run_restore"]
 

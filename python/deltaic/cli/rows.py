@@ -10,7 +10,7 @@ from typing import Any
 from deltaic.cli.output import emit, emit_json, emit_table
 from deltaic.cli.selection import open_snapshot, open_table, selected_columns
 from deltaic.cli.values import cell, json_value
-from deltaic.optional import require
+from deltaic.values.optional import require
 
 __all__ = ["run_changes", "run_count", "run_head"]
 

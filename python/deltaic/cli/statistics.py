@@ -8,8 +8,8 @@ import dataclasses
 import deltaic
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table, selected_columns
-from deltaic.progress import ProgressLine
-from deltaic.sizes import counted
+from deltaic.values.progress import ProgressLine
+from deltaic.values.sizes import counted
 
 __all__ = ["run_recompute_statistics"]
 

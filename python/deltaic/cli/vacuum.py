@@ -12,9 +12,9 @@ from typing import Any
 
 from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
-from deltaic.optional import require
-from deltaic.progress import ProgressLine
-from deltaic.vacuum import Vacuum
+from deltaic.maintenance.vacuum import Vacuum
+from deltaic.values.optional import require
+from deltaic.values.progress import ProgressLine
 
 __all__ = ["run_vacuum", "to_retention"]
 
@@ -65,7 +65,7 @@ def run_vacuum(options: argparse.Namespace) -> None:
 def _in_lines(vacuumed: Vacuum) -> str:
     """Formats a vacuum with its first files.
 
-    >>> from deltaic.vacuum import VacuumedFile
+    >>> from deltaic.maintenance.vacuum import VacuumedFile
     >>> files = [VacuumedFile(f"{number}.parquet", 1) for number in range(1_052)]
     >>> _in_lines(Vacuum(files, timedelta(days=7), is_dry_run=True)).splitlines()[-1]
     '  … and 1,002 more (all with --json)'

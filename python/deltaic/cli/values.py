@@ -10,7 +10,7 @@ from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any, cast
 
-from deltaic.times import from_millis, shown_millis
+from deltaic.values.times import from_millis, shown_millis
 
 __all__ = ["cell", "json_value", "utc", "utc_of_millis"]
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deltaic.exceptions import InvalidPredicate, UnsupportedExpression
-from deltaic.predicates import Expression, Literal, literal
-from deltaic.schema import Schema
+from deltaic.reading.schema import Schema
+from deltaic.values.predicates import Expression, Literal, literal
 
 __all__ = [
     "FALSE",

@@ -32,8 +32,8 @@ from deltaic.engines.polars_literals import (
     shortened,
     value_beside,
 )
-from deltaic.predicates import Expression
-from deltaic.schema import Schema
+from deltaic.reading.schema import Schema
+from deltaic.values.predicates import Expression
 
 __all__ = ["translate_polars"]
 

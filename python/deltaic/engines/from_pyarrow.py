@@ -9,8 +9,8 @@ from typing import Any
 from deltaic.engines.conditions import Translation, Untranslatable, all_of, any_of, column, is_nan, operand
 from deltaic.engines.from_substrait import translate_bound
 from deltaic.engines.pyarrow_parts import Part, Parts
-from deltaic.predicates import Expression
-from deltaic.schema import Schema
+from deltaic.reading.schema import Schema
+from deltaic.values.predicates import Expression
 
 __all__ = ["columns_of", "translate_pyarrow"]
 

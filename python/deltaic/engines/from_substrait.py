@@ -24,7 +24,7 @@ from deltaic.engines.conditions import (
     operand,
 )
 from deltaic.engines.substrait import AnyOf, Call, Choice, Field, Node, Unread, Value, read_expression
-from deltaic.predicates import Expression
+from deltaic.values.predicates import Expression
 
 __all__ = ["translate_bound"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deltaic.engines.conditions import Translation
 from deltaic.engines.from_polars import translate_polars
-from deltaic.optional import require
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -10,7 +10,7 @@ from decimal import Context, Decimal
 from typing import Any
 
 from deltaic.engines.conditions import Untranslatable
-from deltaic.predicates import Literal
+from deltaic.values.predicates import Literal
 
 __all__ = ["PolarsLiteral", "compared_as_they_are", "entry", "shortened", "value_beside"]
 

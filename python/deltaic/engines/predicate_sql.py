@@ -6,8 +6,8 @@ from typing import Protocol
 
 from deltaic.engines.conditions import TRUE, Translation
 from deltaic.exceptions import UnsupportedExpression
-from deltaic.predicates import Expression
-from deltaic.schema import Schema
+from deltaic.reading.schema import Schema
+from deltaic.values.predicates import Expression
 
 __all__ = ["ArrowCondition", "PolarsCondition", "Predicate", "to_sql"]
 

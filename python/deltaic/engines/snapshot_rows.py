@@ -1,12 +1,12 @@
-"""The part of a snapshot that the engines use, so that they need not import `deltaic.snapshot`."""
+"""The part of a snapshot that the engines use, so that they need not import `deltaic.reading.snapshot`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from deltaic.scan import Scan
-from deltaic.schema import Schema
+from deltaic.reading.scan import Scan
+from deltaic.reading.schema import Schema
 
 __all__ = ["SnapshotRows"]
 

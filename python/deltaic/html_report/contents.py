@@ -12,8 +12,8 @@ from deltaic.advice.partitions import partition_figures
 from deltaic.commit import Commit
 from deltaic.exceptions import DeltaicError
 from deltaic.html_report.charts import Bar
-from deltaic.sizes import counted, readable_size
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["SizeAt", "changed_rows", "commit_kind", "file_size_bars", "partition_bars", "sizes_over_time"]
 

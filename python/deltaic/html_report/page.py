@@ -13,7 +13,7 @@ from deltaic.commit import Commit
 from deltaic.html_report.charts import Bar, column_chart, line_chart, row_chart
 from deltaic.html_report.contents import SizeAt, changed_rows, commit_kind, file_size_bars, partition_bars
 from deltaic.html_report.style import STYLE
-from deltaic.sizes import counted, readable_size
+from deltaic.values.sizes import counted, readable_size
 
 __all__ = ["report_page"]
 

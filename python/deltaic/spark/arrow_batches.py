@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from deltaic.exceptions import InternalError
-from deltaic.optional import require
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Literal
 
 from deltaic.exceptions import VersionNotFound
-from deltaic.scan import Scan
-from deltaic.snapshot import Snapshot
+from deltaic.reading.scan import Scan
+from deltaic.reading.snapshot import Snapshot
 from deltaic.spark.instants import instant, path_time
 from deltaic.spark.option_names import READ_OPTIONS, STREAM_OPTIONS, check_store_options
 from deltaic.spark.option_values import as_flag, as_text, as_version
 from deltaic.table import Table
-from deltaic.times import to_millis
+from deltaic.values.times import to_millis
 
 __all__ = ["ChangeRange", "Instant", "ReadOptions", "parse_options"]
 

@@ -12,18 +12,18 @@ from pyspark.sql import SparkSession
 
 from deltaic.engines.predicate_sql import to_sql
 from deltaic.exceptions import UnsupportedExpression
-from deltaic.predicates import Expression
 from deltaic.spark.instants import instant, path_time
 from deltaic.spark.option_names import hadoop_options
 from deltaic.spark.option_values import as_flag, as_text
 from deltaic.spark.read_options import ReadOptions
-from deltaic.times import from_millis
+from deltaic.values.predicates import Expression
+from deltaic.values.times import from_millis
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from deltaic.engines.predicate_sql import Predicate
-    from deltaic.schema import Schema
+    from deltaic.reading.schema import Schema
 
 __all__ = ["Reader"]
 

@@ -17,11 +17,11 @@ from pyspark.accumulators import AccumulatorParam
 
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError
-from deltaic.optional import require
 from deltaic.spark.frame_write.task_errors import to_text
 from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.worker_errors import readable_errors
 from deltaic.spark.workers import explain_missing_package, use_python_of_driver
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

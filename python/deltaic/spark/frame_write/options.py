@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deltaic.commit_options import CommitOptions, to_options
 from deltaic.spark.frame_write.replaced import Replaced
 from deltaic.spark.option_names import WRITE_OPTIONS, check_store_options
 from deltaic.spark.option_values import as_count, as_flag, as_text, as_version
+from deltaic.values.commit_options import CommitOptions, to_options
 
 __all__ = ["MODES", "WriteOptions"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError, InvalidPredicate, TableExists, TableNotFound
-from deltaic.handle import open_location
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
 from deltaic.spark.frame_write.options import WriteOptions
 from deltaic.spark.session_zone import names_current_time
+from deltaic.values.location import open_location
 from deltaic.write import warn_of_other_properties
 
 __all__ = ["WriteRequest", "has_identity", "plan_write", "with_options"]

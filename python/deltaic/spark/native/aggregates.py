@@ -9,12 +9,12 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from deltaic.optional import require
 from deltaic.spark.native.columns import physical_names
 from deltaic.spark.types import struct_type
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["aggregates"]
 

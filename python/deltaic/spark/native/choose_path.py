@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from deltaic import _rust
-    from deltaic.scan import ScanTask
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.scan import ScanTask
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["ReadRequest", "choose_path", "stream_frame"]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from deltaic.exceptions import UnsupportedFeature
-from deltaic.optional import require
 from deltaic.spark.native.folder_scan import ignores_file_list, scan_of_folder
 from deltaic.spark.native.pruning import pruning
 from deltaic.spark.native.scan_plan import NativeScanPlan, modification_time_unsupported, plan_native_scan
 from deltaic.spark.native.stored_sink_logs import store_sink_log
 from deltaic.spark.read_options import parse_options
 from deltaic.spark.worker_errors import readable_errors
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own idiom
 from pyspark.sql.types import LongType, StructField, StructType
 
-from deltaic.optional import require
 from deltaic.spark.native.projection import OPTIONS, Projection
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

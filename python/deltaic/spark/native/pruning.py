@@ -10,7 +10,7 @@ from deltaic.spark.session_zone import depends_on_time_zone, is_utc
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["changed_meaning", "pruning"]
 

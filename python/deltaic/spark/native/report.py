@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
-from deltaic.sizes import readable_size
+from deltaic.values.sizes import readable_size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.sql.types import LongType, StructField, StructType
 
-from deltaic.optional import require
 from deltaic.spark.native.projection import OPTIONS, Projection
 from deltaic.spark.native.tasks import with_fewer_tasks
 from deltaic.spark.runtime.classes import Callback, list_file
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import NullType, StructType, VariantType
 
 from deltaic.exceptions import UnsupportedFeature
-from deltaic.optional import require
 from deltaic.spark.native.columns import nests
 from deltaic.spark.types import struct_type
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from deltaic import _rust
-    from deltaic.scan import ScanTask
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.scan import ScanTask
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["NativeScanPlan", "modification_time_unsupported", "plan_native_scan", "plan_native_tasks"]
 

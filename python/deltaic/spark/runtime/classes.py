@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-from deltaic.optional import require
 from deltaic.spark.runtime.compiled_jar import compiled_jar
 from deltaic.spark.runtime.java_text import java_text
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -24,7 +24,7 @@ from deltaic.spark.worker_errors import readable_errors
 if TYPE_CHECKING:
     from pyspark.sql.datasource import DataSourceStreamReader
 
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["DeltaSource", "DeltaicSource"]
 

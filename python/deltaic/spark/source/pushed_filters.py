@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltaic.predicates import Expression, col
+from deltaic.values.predicates import Expression, col
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter

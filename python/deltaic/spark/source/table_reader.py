@@ -23,8 +23,8 @@ from deltaic.spark.worker_errors import readable_errors
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
 
-    from deltaic.scan import Scan, ScanTask
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.scan import Scan, ScanTask
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["PushingReader", "TablePartition", "TableReader", "whole_schema"]
 

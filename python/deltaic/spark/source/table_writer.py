@@ -13,7 +13,6 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError, UnsupportedExpression
-from deltaic.optional import require
 from deltaic.spark.frame_write.ansi_mode import depends_on_ansi
 from deltaic.spark.frame_write.columns import to_delta
 from deltaic.spark.frame_write.options import MODES, WriteOptions
@@ -23,6 +22,7 @@ from deltaic.spark.frame_write.source_options import ANSI, CLUSTERING, MODE, PAR
 from deltaic.spark.pickled_version import of_this_version, with_version
 from deltaic.spark.session_zone import depends_on_time_zone, is_utc, names_current_time
 from deltaic.spark.worker_errors import readable_errors
+from deltaic.values.optional import require
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltaic.exceptions import DeltaicError, DeltaicWarning, UnsupportedFeature, VersionNotFound
-from deltaic.scan import ScanTask
+from deltaic.reading.scan import ScanTask
 from deltaic.spark.stream.options import StreamOptions
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import Any
 
 from deltaic import _rust
 from deltaic.exceptions import DeltaicError, TableNotFound, VersionNotFound
-from deltaic.snapshot import Snapshot
+from deltaic.reading.snapshot import Snapshot
 from deltaic.spark.stream.budget import Budget
 from deltaic.spark.stream.commits import StreamCommits, StreamFile, VersionFiles
 from deltaic.spark.stream.offset import StreamOffset
 from deltaic.spark.stream.options import LATEST, Limits, StreamOptions
-from deltaic.times import to_millis
+from deltaic.values.times import to_millis
 
 __all__ = ["StreamFiles"]
 

@@ -25,7 +25,7 @@ from deltaic.spark.types import struct_type
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.snapshot import Snapshot
 
 __all__ = ["NativeStream", "stream_schema"]
 

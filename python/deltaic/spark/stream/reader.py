@@ -25,7 +25,7 @@ from deltaic.spark.worker_errors import readable_errors
 if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
-    from deltaic.snapshot import Snapshot
+    from deltaic.reading.snapshot import Snapshot
 else:
     try:
         from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow

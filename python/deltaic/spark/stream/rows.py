@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from deltaic.optional import require
 from deltaic.spark.added_columns import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from deltaic.spark.arrow_batches import fitted
 from deltaic.spark.stream.commits import StreamFile
+from deltaic.values.optional import require
 
 __all__ = ["rows"]
 

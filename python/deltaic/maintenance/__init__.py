@@ -1,0 +1,1 @@
+"""Maintenance of a table: its files, its log and its condition."""

@@ -1,0 +1,1 @@
+"""Reading a table: snapshots, scans, changes and history."""

@@ -1,0 +1,1 @@
+"""Arguments and values of the API: validation, conversion and display."""

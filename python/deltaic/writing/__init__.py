@@ -1,0 +1,1 @@
+"""Changes of a table: rows, metadata and new tables."""
