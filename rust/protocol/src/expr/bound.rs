@@ -6,41 +6,9 @@ use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch};
 
-use super::{LikePattern, Scalar, ValueSet};
+use super::{Comparison, LikePattern, Scalar, ValueSet};
 use crate::Result;
 use crate::schema::PrimitiveType;
-
-/// Comparison operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `<>`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessOrEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterOrEqual,
-    /// `<=>`: NULL equals NULL, and the result is never NULL.
-    NullSafeEqual,
-}
-
-impl Comparison {
-    /// The equivalent comparison with swapped operands.
-    pub(super) fn mirrored(self) -> Self {
-        match self {
-            Self::Less => Self::Greater,
-            Self::LessOrEqual => Self::GreaterOrEqual,
-            Self::Greater => Self::Less,
-            Self::GreaterOrEqual => Self::LessOrEqual,
-            Self::Equal | Self::NotEqual | Self::NullSafeEqual => self,
-        }
-    }
-}
 
 /// An operand of a comparison.
 #[derive(Clone, Debug, PartialEq)]

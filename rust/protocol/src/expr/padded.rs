@@ -13,8 +13,8 @@ use arrow_array::{Array, BooleanArray, RecordBatch, StringArray};
 
 use super::bound::RowCondition;
 use super::evaluate::column_of;
-use super::order::holds;
 use super::{BoundPredicate, Comparison};
+use crate::expr::literal::order::holds;
 use crate::schema::PrimitiveType;
 use crate::{Error, Result};
 

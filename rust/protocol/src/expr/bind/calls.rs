@@ -5,9 +5,9 @@ use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::compute::{Computed, Node, SECONDS, is_exact};
 use crate::expr::function::Function;
-use crate::expr::integers::{is_integral, is_numeric};
-use crate::expr::predicate::Expr;
+use crate::expr::literal::integers::{is_integral, is_numeric};
 use crate::expr::span::Span;
+use crate::expr::syntax::Expr;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 
 use PrimitiveType::{Binary, Date, Decimal, Double, Integer, Long, String as Text, Timestamp, TimestampNtz};

@@ -2,15 +2,15 @@
 
 use super::{Binder, BoundPredicate, Column, Value};
 use crate::Result;
-use crate::expr::Predicate;
-use crate::expr::coercion::wider;
+use crate::expr::cast::castable;
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::Known;
 use crate::expr::compute::{Computed, Node, compute, later, negated, operand_name, plan, type_of_negated};
-use crate::expr::convert::castable;
-use crate::expr::integers::is_numeric;
-use crate::expr::known::Known;
-use crate::expr::predicate::{Arithmetic, Expr};
+use crate::expr::literal::integers::is_numeric;
+use crate::expr::operators::Arithmetic;
 use crate::expr::span::{Source, Span};
-use crate::expr::value_expr::{BoundValue, ValueExpr};
+use crate::expr::syntax::Expr;
+use crate::expr::{BoundValue, Predicate, ValueExpr};
 use crate::schema::{DataType, PrimitiveType, StructType};
 
 impl ValueExpr {

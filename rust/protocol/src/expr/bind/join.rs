@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Binder;
 use super::computed::value_of;
-use crate::expr::predicate::{Expr, ExprKind};
-use crate::expr::sides::{Side, Sides};
+use super::sides::{Side, Sides};
 use crate::expr::span::Source;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{BoundPredicate, BoundValue, Comparison, Predicate, ValueExpr};
 use crate::{Error, Result};
 

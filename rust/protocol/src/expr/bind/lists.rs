@@ -1,14 +1,15 @@
 //! Binds IN: all operands are compared in one type.
 
 use super::comparisons::{beside_value, with_truth};
+use super::literal_position::{self, LiteralPosition};
 use super::{Binder, Value};
 use crate::Result;
-use crate::expr::coercion::wider;
+
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::Known;
 use crate::expr::compute::Computed;
-use crate::expr::convert_literal::{self, LiteralPosition};
-use crate::expr::known::Known;
-use crate::expr::predicate::Expr;
 use crate::expr::span::Span;
+use crate::expr::syntax::Expr;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare_values};
 use crate::schema::{DataType, PrimitiveType};
 
@@ -142,7 +143,7 @@ fn one_of(
 ) -> BoundPredicate {
     let fits: Option<Vec<LiteralPosition>> = values
         .iter()
-        .map(|value| convert_literal::fit(value, column))
+        .map(|value| literal_position::fit(value, column))
         .collect();
     let Some(fits) = fits else {
         // They are compared one by one, in a type other than that of the column.
@@ -164,7 +165,7 @@ fn one_of(
     let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
     match (values.values(), has_null) {
         ([], true) => BoundPredicate::Constant(None),
-        ([], false) => convert_literal::unless_null(path, false),
+        ([], false) => literal_position::unless_null(path, false),
         ([value], false) => BoundPredicate::Compare {
             op: Comparison::Equal,
             left: Operand::Column(path),

@@ -8,8 +8,10 @@ mod computed;
 mod constants;
 mod join;
 mod lists;
+pub(super) mod literal_position;
 mod names;
 mod padded;
+mod sides;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -19,14 +21,16 @@ use std::sync::Arc;
 
 use super::compute::{Computed, ComputedCondition};
 use super::failure::Failure;
-use super::known::Known;
-use super::predicate::{Expr, ExprKind, Interval};
 use super::span::{Source, Span};
-use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar, Sides};
+use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar};
+use crate::expr::cast::known::Known;
+use crate::expr::operators::Interval;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, Result};
 
 pub use join::{JoinCondition, JoinKey};
+pub use sides::{SOURCE, Side, Sides, TARGET};
 
 impl Predicate {
     /// Resolves names and types against a schema.

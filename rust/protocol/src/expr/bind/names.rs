@@ -2,8 +2,8 @@
 
 use super::{Binder, Column, Value};
 use crate::error::nearest;
-use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::schema::{ColumnName, DataType, DeclaredLength, DeclaredType, PrimitiveType, StructField};
 use crate::{Error, Result};
 

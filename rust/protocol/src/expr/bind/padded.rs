@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::{Binder, Column, Value};
 use crate::Result;
-use crate::expr::known::Known;
+use crate::expr::cast::known::Known;
 use crate::expr::padded::{Compared, PaddedComparison};
-use crate::expr::predicate::{Expr, ExprKind};
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{BoundPredicate, Comparison, ComputedPart, Scalar};
 
 impl Binder<'_> {

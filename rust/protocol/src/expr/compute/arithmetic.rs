@@ -12,12 +12,12 @@ use super::cast::cast_values;
 use super::decimals::{self, Digits};
 use super::values::{Values, by_row, scalars};
 use crate::expr::Scalar;
-use crate::expr::coercion::wider;
-use crate::expr::convert::cast;
+use crate::expr::cast::cast;
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::{Known, by_zero};
 use crate::expr::failure::{Failure, invalid};
-use crate::expr::integers::{is_integral, is_numeric};
-use crate::expr::known::{Known, by_zero};
-use crate::expr::predicate::Arithmetic;
+use crate::expr::literal::integers::{is_integral, is_numeric};
+use crate::expr::operators::Arithmetic;
 use crate::schema::PrimitiveType;
 
 /// How two sides are combined.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 
-use super::super::convert;
 use super::super::failure::Failure;
-use super::super::integers::is_integral;
 use super::values::{Values, scalars};
+use crate::expr::cast;
+use crate::expr::literal::integers::is_integral;
 use crate::schema::PrimitiveType;
 
 /// Casts values to another type.
@@ -35,7 +35,7 @@ pub(in crate::expr) fn cast_values(
         return Ok(values.with(Arc::new(times.clone().with_timezone_opt(zone))));
     }
     scalars(&[values], rows, to, |row| match values.scalar(row, from) {
-        Some(value) => convert::cast_or_missing(&value, to),
+        Some(value) => cast::cast_or_missing(&value, to),
         None => Ok(None),
     })
 }
@@ -50,7 +50,7 @@ pub(in crate::expr) fn cast_or_null(
     scalars(&[values], rows, to, |row| {
         let cast = values
             .scalar(row, from)
-            .map(|value| convert::cast_or_missing(&value, to));
+            .map(|value| cast::cast_or_missing(&value, to));
         match cast.transpose() {
             Err(Failure::Invalid(_) | Failure::Malformed(_)) => Ok(None),
             other => Ok(other?.flatten()),

@@ -2,11 +2,11 @@
 
 use arrow_array::{Date32Array, Decimal128Array, Int32Array, StringArray, TimestampMicrosecondArray};
 
-use super::super::calendar::{calendar_of, days_of};
-use super::super::moments::format_days;
 use super::values::{Values, by_row};
 use crate::expr::failure::{Failure, invalid};
 use crate::expr::function::Function;
+use crate::expr::time::calendar::{calendar_of, days_of};
+use crate::expr::time::spellings::format_days;
 use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;

@@ -2,10 +2,10 @@
 
 use arrow_buffer::i256;
 
-use crate::expr::convert::with_34_digits;
+use crate::expr::cast::known::by_zero;
+use crate::expr::cast::with_34_digits;
 use crate::expr::failure::Failure;
-use crate::expr::known::by_zero;
-use crate::expr::predicate::Arithmetic;
+use crate::expr::operators::Arithmetic;
 use crate::schema::PrimitiveType;
 
 /// Precision and scale, limited to the maximum precision: digits before the decimal point are preserved,

@@ -1,10 +1,10 @@
 //! Dates and timestamps that are moved by an interval.
 
 use crate::expr::Scalar;
-use crate::expr::calendar::plus_months;
+use crate::expr::cast::known::Known;
 use crate::expr::failure::{Failure, invalid};
-use crate::expr::known::Known;
-use crate::expr::predicate::Interval;
+use crate::expr::operators::Interval;
+use crate::expr::time::calendar::plus_months;
 use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;

@@ -4,14 +4,12 @@
 //! rows that reach it, so that it raises only their errors.
 
 mod arithmetic;
-mod assign;
 mod branches;
 mod cast;
 mod condition;
 mod dates;
 mod decimals;
 mod digests;
-mod exact_decimals;
 mod functions;
 mod later;
 mod lazy;
@@ -27,15 +25,14 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema};
 
+use super::cast::assign::assigned_values;
+use super::cast::known::Known;
 use super::failure::Failure;
-use super::known::Known;
 use super::span::Source;
 use super::{Scalar, column, evaluate};
 use crate::shown_row::shown_row;
 use crate::{Error, ErrorKind, Result};
 pub(super) use arithmetic::{compute, plan};
-pub(super) use assign::keeps_all;
-pub use assign::{NotKept, assigned_values, is_assignable};
 pub(super) use cast::cast_values;
 pub(super) use condition::ComputedCondition;
 pub(super) use dates::{SECONDS, is_exact};

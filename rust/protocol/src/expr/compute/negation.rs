@@ -9,9 +9,9 @@ use super::arithmetic::of_arrow;
 use super::cast::cast_values;
 use super::decimals;
 use super::values::{Values, by_row};
+use crate::expr::cast::known::Known;
 use crate::expr::failure::{Failure, invalid};
-use crate::expr::integers::is_numeric;
-use crate::expr::known::Known;
+use crate::expr::literal::integers::is_numeric;
 use crate::schema::PrimitiveType;
 
 /// `-value` of a constant.

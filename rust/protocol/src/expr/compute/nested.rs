@@ -10,7 +10,7 @@ use arrow_select::take::take;
 
 use super::values::Values;
 use crate::expr::Scalar;
-use crate::expr::convert::cast;
+use crate::expr::cast::cast;
 use crate::expr::failure::{Failure, invalid};
 use crate::schema::{DataType, PrimitiveType};
 use crate::{Error, Result};

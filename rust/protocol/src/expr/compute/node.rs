@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use super::arithmetic::Plan;
 use crate::expr::BoundPredicate;
+use crate::expr::cast::known::Known;
 use crate::expr::function::Function;
-use crate::expr::known::Known;
-use crate::expr::predicate::{Interval, TextTest};
+use crate::expr::operators::{Interval, TextTest};
 use crate::expr::span::Span;
 use crate::schema::DataType;
 

@@ -6,15 +6,15 @@ use arrow_array::Float64Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 
-use super::super::convert::cast;
-use super::super::integers::{integer, whole};
-use super::super::scalar::format_decimal;
-use super::super::texts::rounded;
 use super::decimals;
 use super::values::{Values, by_row, scalars};
 use crate::expr::Scalar;
+use crate::expr::cast::cast;
+use crate::expr::cast::texts::rounded;
 use crate::expr::failure::{Failure, invalid};
 use crate::expr::function::Function;
+use crate::expr::literal::decimal_text::format_decimal;
+use crate::expr::literal::integers::{integer, whole};
 use crate::schema::PrimitiveType;
 
 /// Calls a function of a number of the type `from`, and for ROUND and POWER another number.

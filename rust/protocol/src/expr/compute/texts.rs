@@ -9,7 +9,7 @@ use super::values::{Values, by_row};
 use crate::expr::LikePattern;
 use crate::expr::failure::{Failure, invalid};
 use crate::expr::function::Function;
-use crate::expr::predicate::TextTest;
+use crate::expr::operators::TextTest;
 use crate::schema::PrimitiveType;
 
 /// The longest text that a function creates for a row.

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, Datum, UInt32Array};
 
 use super::super::Scalar;
 use super::super::failure::Failure;
-use super::super::known::Known;
+use crate::expr::cast::known::Known;
 use crate::schema::{DataType, PrimitiveType};
 use crate::{Error, Result};
 

@@ -4,8 +4,9 @@ use super::Parser;
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::function::Function;
-use crate::expr::predicate::{Arithmetic, Expr, ExprKind, TextTest};
+use crate::expr::operators::{Arithmetic, TextTest};
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 
 impl Parser<'_> {
     /// Parses what follows the opening parenthesis of a call.

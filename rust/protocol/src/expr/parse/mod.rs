@@ -3,6 +3,7 @@
 //! `tokens` is the lexer, `terms` and `words` parse values and names, `literals` parses typed literals.
 
 mod calls;
+mod current_time;
 mod intervals;
 mod literals;
 mod terms;
@@ -11,10 +12,10 @@ mod tests;
 mod tokens;
 mod words;
 
-use super::predicate::{Expr, ExprKind};
 use super::span::{Source, Span};
-use super::{Comparison, Predicate};
+use super::{Comparison, Predicate, ValueExpr};
 use crate::Result;
+use crate::expr::syntax::{Expr, ExprKind};
 use tokens::Token;
 
 /// Maximum nesting of a predicate. A chain of ANDs or ORs and a list count as one level.
@@ -55,6 +56,18 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
         root,
         now: None,
     })
+}
+
+impl ValueExpr {
+    /// Parses SQL text: a column, a literal, operators and functions.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` for invalid SQL, `UnsupportedExpression` for SQL that is not implemented; both with the
+    /// position.
+    pub fn parse(text: &str) -> Result<Self> {
+        parse_predicate(text).map(Self)
+    }
 }
 
 struct Parser<'a> {

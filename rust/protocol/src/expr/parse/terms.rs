@@ -5,8 +5,9 @@ use super::literals::number;
 use super::tokens::Token;
 use crate::Result;
 use crate::expr::function::Function;
-use crate::expr::predicate::{Arithmetic, Expr, ExprKind};
+use crate::expr::operators::Arithmetic;
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{Comparison, Scalar};
 
 /// A binary operator.

@@ -1,16 +1,17 @@
 //! Casts strings to values and values to strings, as in Spark's ANSI mode.
 
-use super::Scalar;
-use super::failure::{Failure, unsupported};
-use super::integers::integer;
-use super::moments;
-use super::scalar::{format_decimal, parse_decimal};
-use super::time_reader::NoTime;
-use super::time_reader::trimmed;
+use crate::expr::Scalar;
+use crate::expr::failure::{Failure, unsupported};
+use crate::expr::literal::decimal_text::{format_decimal, parse_decimal};
+use crate::expr::literal::integers::integer;
+use crate::expr::time::reader::{NoTime, trimmed};
+use crate::expr::time::spellings::{
+    format_days, format_micros, read_date, read_timestamp, read_timestamp_ntz,
+};
 use crate::schema::PrimitiveType;
 
 /// A decimal from a string, rounded half away from zero; `None` if it does not fit.
-pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
+pub(in crate::expr) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
     let decimal = |unscaled| Scalar::Decimal {
         unscaled,
         precision,
@@ -51,7 +52,7 @@ pub(super) fn rounded(text: &str, precision: u8, scale: u8) -> Option<Scalar> {
     fits.then(|| decimal(if negative { -magnitude } else { magnitude }))
 }
 
-pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
+pub(in crate::expr) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
     let trimmed = trimmed(text);
     let malformed = || Failure::Malformed(format!("'{text}' is not a valid {to}"));
     Ok(match to {
@@ -71,13 +72,13 @@ pub(super) fn from_text(text: &str, to: PrimitiveType) -> Result<Scalar, Failure
         PrimitiveType::Decimal { precision, scale } => {
             rounded(trimmed, precision, scale).ok_or_else(malformed)?
         }
-        PrimitiveType::Date => Scalar::Date(moments::read_date(text).ok_or_else(malformed)?),
+        PrimitiveType::Date => Scalar::Date(read_date(text).ok_or_else(malformed)?),
         PrimitiveType::Timestamp | PrimitiveType::TimestampNtz => {
             let ntz = to == PrimitiveType::TimestampNtz;
             let read = if ntz {
-                moments::read_timestamp_ntz(text)
+                read_timestamp_ntz(text)
             } else {
-                moments::read_timestamp(text)
+                read_timestamp(text)
             };
             match read {
                 Ok(micros) if ntz => Scalar::TimestampNtz(micros),
@@ -110,13 +111,13 @@ fn floating<V: std::str::FromStr>(text: &str) -> Option<V> {
     number.parse().ok()
 }
 
-pub(super) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
+pub(in crate::expr) fn to_text(value: &Scalar) -> Result<Scalar, Failure> {
     Ok(Scalar::String(match value {
         Scalar::String(text) => text.clone(),
         Scalar::Boolean(value) => value.to_string(),
         Scalar::Decimal { unscaled, scale, .. } => format_decimal(*unscaled, *scale),
-        Scalar::Date(days) => moments::format_days(i64::from(*days)),
-        Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => moments::format_micros(*micros, ' '),
+        Scalar::Date(days) => format_days(i64::from(*days)),
+        Scalar::Timestamp(micros) | Scalar::TimestampNtz(micros) => format_micros(*micros, ' '),
         Scalar::Binary(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(_) => return unsupported("casting binary that is not UTF-8 to a string is not implemented"),

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::function::Function;
-use super::moments::{format_days, format_micros};
-use super::predicate::{Expr, ExprKind};
-use super::span::Span;
-use super::{Predicate, ValueExpr, parse_predicate};
 use crate::Result;
+use crate::expr::function::Function;
+use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
+use crate::expr::time::spellings::{format_days, format_micros};
+use crate::expr::{Predicate, ValueExpr, parse_predicate};
 
 const DAY: i64 = 86_400_000_000;
 
@@ -41,7 +41,7 @@ impl Predicate {
 
     /// The expression with the current time, if it is known, in place of `CURRENT_TIMESTAMP` and `CURRENT_DATE` without
     /// parentheses, as in Spark if no column has the name.
-    pub(super) fn timed(&self, is_column: impl Fn(&str) -> bool) -> Result<Cow<'_, Self>> {
+    pub(in crate::expr) fn timed(&self, is_column: impl Fn(&str) -> bool) -> Result<Cow<'_, Self>> {
         let of_name = |kind: &ExprKind| match kind {
             ExprKind::Column(path) => match path.as_slice() {
                 [name] if !is_column(name) => time_of_name(name),

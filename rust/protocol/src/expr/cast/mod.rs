@@ -1,23 +1,24 @@
 //! Casts between types as in Spark's ANSI mode: with the same result, or an error.
 
-use super::Scalar;
-use super::failure::Failure;
-use super::failure::invalid;
-use super::failure::unsupported;
-use super::integers::integer;
-use super::integers::is_integral;
-use super::integers::is_numeric;
-use super::integers::whole;
-use super::scalar::format_decimal;
-use super::texts::{from_text, rounded, to_text};
-use super::time_reader::trimmed;
+pub(in crate::expr) mod assign;
+pub(in crate::expr) mod coercion;
+mod exact_decimals;
+pub(in crate::expr) mod known;
+pub(in crate::expr) mod texts;
+
+use crate::expr::Scalar;
+use crate::expr::failure::{Failure, invalid, unsupported};
+use crate::expr::literal::decimal_text::format_decimal;
+use crate::expr::literal::integers::{integer, is_integral, is_numeric, whole};
+use crate::expr::time::reader::trimmed;
 use crate::schema::PrimitiveType;
+use texts::{from_text, rounded, to_text};
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
 /// `DATE '…'`, `TIMESTAMP '…'`, `TIMESTAMP_NTZ '…'`.
-pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
+pub(in crate::expr) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Failure> {
     let special = trimmed(text).to_ascii_lowercase();
     match special.as_str() {
         "epoch" => {
@@ -36,7 +37,7 @@ pub(super) fn typed_literal(text: &str, to: PrimitiveType) -> Result<Scalar, Fai
 }
 
 /// Casts a value to another type. Infinity and NaN become NULL if they are cast to decimals.
-pub(super) fn cast_or_missing(value: &Scalar, to: PrimitiveType) -> Result<Option<Scalar>, Failure> {
+pub(in crate::expr) fn cast_or_missing(value: &Scalar, to: PrimitiveType) -> Result<Option<Scalar>, Failure> {
     let is_finite = match value {
         Scalar::Float(value) => value.is_finite(),
         Scalar::Double(value) => value.is_finite(),
@@ -49,7 +50,7 @@ pub(super) fn cast_or_missing(value: &Scalar, to: PrimitiveType) -> Result<Optio
 }
 
 /// Casts a value to another type.
-pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
+pub(in crate::expr) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
     let from = value.data_type();
     if from == to {
         return Ok(value.clone());
@@ -110,7 +111,7 @@ pub(super) fn cast(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure>
 }
 
 /// Whether Spark casts some values of a type to another.
-pub(super) fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
+pub(in crate::expr) fn castable(from: PrimitiveType, to: PrimitiveType) -> bool {
     use PrimitiveType::{Binary, Boolean, Date, String, Timestamp, TimestampNtz, Variant, Void};
     let is_time = |data_type| matches!(data_type, Date | Timestamp | TimestampNtz);
     match (from, to) {
@@ -160,7 +161,7 @@ fn micros_of(days: i32) -> Result<i64, Failure> {
 }
 
 /// An unscaled value rounded to 34 digits, half to even.
-pub(super) fn with_34_digits(unscaled: i128) -> Option<i128> {
+pub(in crate::expr) fn with_34_digits(unscaled: i128) -> Option<i128> {
     let magnitude = unscaled.unsigned_abs();
     let digits = magnitude.checked_ilog10().unwrap_or_default() + 1;
     let unit = 10u128.pow(digits.saturating_sub(34));
@@ -175,7 +176,7 @@ pub(super) fn with_34_digits(unscaled: i128) -> Option<i128> {
 }
 
 /// The double that is nearest to a decimal.
-pub(super) fn double_of(unscaled: i128, scale: u8) -> f64 {
+pub(in crate::expr) fn double_of(unscaled: i128, scale: u8) -> f64 {
     format_decimal(unscaled, scale).parse().unwrap_or(f64::NAN)
 }
 

@@ -4,64 +4,21 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::coercion::wider;
-use super::compute::{Computed, Node, is_assignable, keeps_all, operand_name};
-use super::function::Function;
-use super::integers::is_integral;
-use super::span::Source;
-use super::{BoundPredicate, Predicate, Scalar, parse_predicate};
+use crate::expr::BoundPredicate;
+use crate::expr::cast::assign::{is_assignable, keeps_all};
+use crate::expr::cast::coercion::wider;
+use crate::expr::compute::{Computed, Node, operand_name};
+use crate::expr::function::Function;
+use crate::expr::literal::integers::is_integral;
+use crate::expr::span::Source;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
-
-/// An expression for a value, as the user wrote it.
-///
-/// ```
-/// use deltaic_protocol::expr::ValueExpr;
-/// let expression = ValueExpr::parse("price * 2")?;
-/// assert_eq!(expression.text(), "price * 2");
-/// # Ok::<(), deltaic_protocol::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ValueExpr(pub(super) Predicate);
-
-impl ValueExpr {
-    /// Parses SQL text: a column, a literal, operators and functions.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidPredicate` for invalid SQL, `UnsupportedExpression` for SQL that is not implemented; both with the
-    /// position.
-    pub fn parse(text: &str) -> Result<Self> {
-        parse_predicate(text).map(Self)
-    }
-
-    /// The SQL text that was parsed.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        self.0.text()
-    }
-
-    /// Whether this is the word `DEFAULT`: the default of the column that it is assigned to.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        self.text().trim().eq_ignore_ascii_case("default")
-    }
-
-    /// The value of an expression without columns, cast to a type; `None` if it is NULL.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Predicate::constant`].
-    pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
-        self.0.constant(to)
-    }
-}
 
 /// An expression for a value that is bound to a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundValue {
-    pub(super) text: Arc<str>,
-    pub(super) computed: Computed,
+    pub(in crate::expr) text: Arc<str>,
+    pub(in crate::expr) computed: Computed,
 }
 
 impl BoundValue {

@@ -14,9 +14,11 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType as ArrowType;
 
-use super::super::coercion::decimal_for;
-use super::super::integers::is_numeric;
-use super::exact_decimals::{decimal_of_double, decimal_of_float, double_of_decimal, float_of_decimal};
+use crate::expr::cast::coercion::decimal_for;
+use crate::expr::cast::exact_decimals::{
+    decimal_of_double, decimal_of_float, double_of_decimal, float_of_decimal,
+};
+use crate::expr::literal::integers::is_numeric;
 use crate::schema::PrimitiveType;
 use crate::shown_row::shown_value;
 use crate::{Error, ErrorKind, Result};

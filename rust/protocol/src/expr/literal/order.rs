@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::integers::integer;
-use super::values::{word_of_double, word_of_float};
-use super::{Comparison, Scalar};
+use crate::expr::literal::integers::integer;
+use crate::expr::literal::value_set::{word_of_double, word_of_float};
+use crate::expr::{Comparison, Scalar};
 
 /// Compares two values of one type in Spark's order.
-pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
+pub(in crate::expr) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> bool {
     let order = match (left, right) {
         (Scalar::Boolean(a), Scalar::Boolean(b)) => a.cmp(b),
         (Scalar::Float(a), Scalar::Float(b)) => word_of_float(*a).cmp(&word_of_float(*b)),
@@ -25,7 +25,7 @@ pub(super) fn compare_values(op: Comparison, left: &Scalar, right: &Scalar) -> b
 }
 
 /// Whether a comparison holds for two values in this order.
-pub(super) fn holds(op: Comparison, order: Ordering) -> bool {
+pub(in crate::expr) fn holds(op: Comparison, order: Ordering) -> bool {
     match op {
         Comparison::Equal | Comparison::NullSafeEqual => order == Ordering::Equal,
         Comparison::NotEqual => order != Ordering::Equal,

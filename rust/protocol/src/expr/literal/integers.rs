@@ -1,10 +1,10 @@
 //! Integers of fixed sizes, and which types are numbers.
 
-use super::Scalar;
+use crate::expr::Scalar;
 use crate::schema::PrimitiveType;
 
 /// Whether a type is numeric.
-pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
+pub(in crate::expr) fn is_numeric(data_type: PrimitiveType) -> bool {
     is_integral(data_type)
         || matches!(
             data_type,
@@ -13,7 +13,7 @@ pub(super) fn is_numeric(data_type: PrimitiveType) -> bool {
 }
 
 /// Whether a type is an integer of a fixed size.
-pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
+pub(in crate::expr) fn is_integral(data_type: PrimitiveType) -> bool {
     matches!(
         data_type,
         PrimitiveType::Byte | PrimitiveType::Short | PrimitiveType::Integer | PrimitiveType::Long
@@ -21,7 +21,7 @@ pub(super) fn is_integral(data_type: PrimitiveType) -> bool {
 }
 
 /// The value of an integer of a fixed size.
-pub(super) fn integer(value: &Scalar) -> Option<i64> {
+pub(in crate::expr) fn integer(value: &Scalar) -> Option<i64> {
     Some(match value {
         Scalar::Byte(value) => i64::from(*value),
         Scalar::Short(value) => i64::from(*value),
@@ -32,7 +32,7 @@ pub(super) fn integer(value: &Scalar) -> Option<i64> {
 }
 
 /// An integer in a type of fixed size; `None` if it overflows.
-pub(super) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
+pub(in crate::expr) fn whole(value: i128, to: PrimitiveType) -> Option<Scalar> {
     Some(match to {
         PrimitiveType::Byte => Scalar::Byte(i8::try_from(value).ok()?),
         PrimitiveType::Short => Scalar::Short(i16::try_from(value).ok()?),

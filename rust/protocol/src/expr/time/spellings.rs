@@ -1,17 +1,17 @@
 //! Dates and timestamps in every spelling that Spark accepts in literals and casts, in the complete range
 //! of their types.
 //!
-//! Partition values and statistics have one spelling each, which is in `time`.
+//! Partition values and statistics have one spelling each, which is in `protocol`.
 
-use super::calendar::calendar_of;
-use super::time_reader::{NoTime, Reader, trimmed};
-use super::zones::to_utc;
+use crate::expr::time::calendar::calendar_of;
+use crate::expr::time::reader::{NoTime, Reader, trimmed};
+use crate::expr::time::zones::to_utc;
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
 
 /// `yyyy-MM-dd`; a year with more than four digits has a sign.
-pub(super) fn format_days(days: i64) -> String {
+pub(in crate::expr) fn format_days(days: i64) -> String {
     let (year, month, day) = calendar_of(days);
     let sign = if year > 9_999 {
         "+"
@@ -24,7 +24,7 @@ pub(super) fn format_days(days: i64) -> String {
 }
 
 /// The date, a separator and `HH:mm:ss`, with a fraction if it is not zero.
-pub(super) fn format_micros(micros: i64, separator: char) -> String {
+pub(in crate::expr) fn format_micros(micros: i64, separator: char) -> String {
     let (day, of_day) = (micros.div_euclid(DAY), micros.rem_euclid(DAY));
     let (seconds, fraction) = (of_day / SECOND, of_day % SECOND);
     let clock = format!(
@@ -43,7 +43,7 @@ pub(super) fn format_micros(micros: i64, separator: char) -> String {
 
 /// Days since the epoch: `2026`, `2026-1`, `2026-1-5`; anything after a day and a space or `T` is
 /// ignored.
-pub(super) fn read_date(text: &str) -> Option<i32> {
+pub(in crate::expr) fn read_date(text: &str) -> Option<i32> {
     let mut reader = Reader(trimmed(text));
     let (days, whole) = reader.date(7)?;
     let ends = reader.0.is_empty() || (whole && reader.take(&[' ', 'T']).is_some());
@@ -83,7 +83,7 @@ fn micros_at(days: i64, micros: i64) -> Option<i64> {
 }
 
 /// Microseconds since the epoch in local time; a zone is ignored, but must be valid.
-pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
+pub(in crate::expr) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
     let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
     if !zone.is_empty() {
         to_utc(micros, zone)?;
@@ -92,7 +92,7 @@ pub(super) fn read_timestamp_ntz(text: &str) -> Result<i64, NoTime> {
 }
 
 /// Microseconds since the epoch of an instant; the default zone is UTC.
-pub(super) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
+pub(in crate::expr) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
     let (micros, zone) = read_clock(text).ok_or(NoTime::Malformed)?;
     if zone.is_empty() {
         return Ok(micros);
@@ -103,7 +103,7 @@ pub(super) fn read_timestamp(text: &str) -> Result<i64, NoTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::calendar::{days_of, plus_months};
+    use crate::expr::time::calendar::{days_of, plus_months};
 
     #[test]
     fn every_day_has_a_date_and_back() {

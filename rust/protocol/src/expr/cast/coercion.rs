@@ -1,10 +1,10 @@
 //! The common type of two values, by the rules of Spark's ANSI mode.
 
-use super::integers::{is_integral, is_numeric};
+use crate::expr::literal::integers::{is_integral, is_numeric};
 use crate::schema::PrimitiveType;
 
 /// The decimal type that can represent every value of an integer type.
-pub(super) fn decimal_for(data_type: PrimitiveType) -> Option<(u8, u8)> {
+pub(in crate::expr) fn decimal_for(data_type: PrimitiveType) -> Option<(u8, u8)> {
     Some(match data_type {
         PrimitiveType::Byte => (3, 0),
         PrimitiveType::Short => (5, 0),
@@ -17,7 +17,7 @@ pub(super) fn decimal_for(data_type: PrimitiveType) -> Option<(u8, u8)> {
 
 /// The common type of two types, as Spark selects it; `None` if there is none or if decimals would lose
 /// digits. For an untyped NULL, it is the other type.
-pub(super) fn wider(left: PrimitiveType, right: PrimitiveType) -> Option<PrimitiveType> {
+pub(in crate::expr) fn wider(left: PrimitiveType, right: PrimitiveType) -> Option<PrimitiveType> {
     use PrimitiveType::{Boolean, Date, Decimal, Double, Float, Long, String, Timestamp, TimestampNtz, Void};
     if left == right {
         return Some(left);

@@ -1,24 +1,24 @@
 //! Parses the parts of dates and timestamps.
 
-use super::calendar::days_of;
+use crate::expr::time::calendar::days_of;
 
 /// Removes characters that are ignored at the ends of a literal.
-pub(super) fn trimmed(text: &str) -> &str {
+pub(in crate::expr) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ' || c == '\u{7F}')
 }
 
 /// A text that is parsed from its start.
-pub(super) struct Reader<'a>(pub(super) &'a str);
+pub(in crate::expr) struct Reader<'a>(pub(in crate::expr) &'a str);
 
 impl Reader<'_> {
-    pub(super) fn take(&mut self, wanted: &[char]) -> Option<char> {
+    pub(in crate::expr) fn take(&mut self, wanted: &[char]) -> Option<char> {
         let first = self.0.chars().next().filter(|c| wanted.contains(c))?;
         self.0 = self.0.get(first.len_utf8()..)?;
         Some(first)
     }
 
     /// A number with a limited number of digits.
-    pub(super) fn number(&mut self, least: usize, most: usize) -> Option<i64> {
+    pub(in crate::expr) fn number(&mut self, least: usize, most: usize) -> Option<i64> {
         let length = self.0.bytes().take_while(u8::is_ascii_digit).count();
         if !(least..=most).contains(&length) {
             return None;
@@ -29,7 +29,7 @@ impl Reader<'_> {
     }
 
     /// A year with an optional month and day; returns whether the day is present.
-    pub(super) fn date(&mut self, most_digits: usize) -> Option<(i64, bool)> {
+    pub(in crate::expr) fn date(&mut self, most_digits: usize) -> Option<(i64, bool)> {
         let sign = if self.take(&['+', '-']) == Some('-') {
             -1
         } else {
@@ -50,7 +50,7 @@ impl Reader<'_> {
 
 /// Why a text is not a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoTime {
+pub(in crate::expr) enum NoTime {
     /// It is malformed.
     Malformed,
     /// The named zone is unknown, or its rules are unknown in that year.

@@ -1,4 +1,4 @@
-//! Parses and formats dates and timestamps.
+//! Dates and timestamps as partition values and statistics spell them.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 

@@ -1,14 +1,14 @@
 //! Converts a literal to the type of a column, so that the column does not have to be cast row by row.
 
-use super::integers::{integer, is_integral, whole};
-use super::{BoundPredicate, Comparison, Operand, Scalar};
+use crate::expr::literal::integers::{integer, is_integral, whole};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
 
 const DAY: i64 = 86_400_000_000;
 
 /// The position of a value relative to the values of the type of a column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum LiteralPosition {
+pub(in crate::expr) enum LiteralPosition {
     /// Equal to this value.
     Exact(Scalar),
     /// Above this value and below the next.
@@ -21,7 +21,7 @@ pub(super) enum LiteralPosition {
 
 /// The position of a value relative to those of the type of a column. `None` if the column must be cast
 /// for the comparison: 64-bit integers and decimals compared with floating point numbers.
-pub(super) fn fit(value: &Scalar, column: PrimitiveType) -> Option<LiteralPosition> {
+pub(in crate::expr) fn fit(value: &Scalar, column: PrimitiveType) -> Option<LiteralPosition> {
     if value.data_type() == column {
         return Some(LiteralPosition::Exact(value.clone()));
     }
@@ -124,7 +124,7 @@ fn of_decimal(unscaled: i128, own: u8, precision: u8, scale: u8) -> LiteralPosit
 }
 
 /// `column op value`.
-pub(super) fn compare(
+pub(in crate::expr) fn compare(
     op: Comparison,
     path: Vec<String>,
     column: PrimitiveType,
@@ -154,7 +154,7 @@ pub(super) fn compare(
 }
 
 /// One result for every value, NULL for NULL.
-pub(super) fn unless_null(path: Vec<String>, answer: bool) -> BoundPredicate {
+pub(in crate::expr) fn unless_null(path: Vec<String>, answer: bool) -> BoundPredicate {
     let (null, unknown) = (BoundPredicate::IsNull(path), BoundPredicate::Constant(None));
     if answer {
         BoundPredicate::Or(vec![BoundPredicate::Not(Box::new(null)), unknown])

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use chrono::{NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone};
 
-use super::calendar::calendar_of;
-use super::time_reader::{NoTime, Reader, trimmed};
+use crate::expr::time::calendar::calendar_of;
+use crate::expr::time::reader::{NoTime, Reader, trimmed};
 
 const DAY: i64 = 86_400_000_000;
 const SECOND: i64 = 1_000_000;
@@ -24,7 +24,7 @@ const SHORT_NAMES: [(&str, &str); 25] = [
 ];
 
 /// The instant of a local time in a zone; both in microseconds since the epoch.
-pub(super) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
+pub(in crate::expr) fn to_utc(micros: i64, zone: &str) -> Result<i64, NoTime> {
     let zone = trimmed(zone);
     if let Some(seconds) = fixed_offset(zone) {
         if seconds.abs() > 18 * 3600 {
@@ -106,7 +106,7 @@ fn fixed_offset(zone: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::moments::read_timestamp;
+    use crate::expr::time::spellings::read_timestamp;
 
     #[test]
     fn a_clock_that_was_put_forward_or_back_is_read_by_the_clock_before() {

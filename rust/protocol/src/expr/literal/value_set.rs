@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use super::Scalar;
+use crate::expr::Scalar;
 
 type Set<V> = HashSet<V, foldhash::fast::RandomState>;
 
@@ -52,7 +52,7 @@ fn word(value: &Scalar) -> Option<i64> {
 }
 
 /// NaN is greater than all numbers, and both zeros are equal.
-pub(super) fn word_of_double(value: f64) -> i64 {
+pub(in crate::expr) fn word_of_double(value: f64) -> i64 {
     let value = if value.is_nan() {
         f64::NAN.abs()
     } else {
@@ -64,7 +64,7 @@ pub(super) fn word_of_double(value: f64) -> i64 {
 }
 
 /// The word of the double, which represents every float exactly.
-pub(super) fn word_of_float(value: f32) -> i64 {
+pub(in crate::expr) fn word_of_float(value: f32) -> i64 {
     word_of_double(f64::from(value))
 }
 
@@ -114,15 +114,15 @@ impl ValueSet {
         &self.values
     }
 
-    pub(super) fn has_word(&self, word: i64) -> bool {
+    pub(in crate::expr) fn has_word(&self, word: i64) -> bool {
         matches!(self.index.as_ref(), Index::Words(set) if set.contains(&word))
     }
 
-    pub(super) fn has_decimal(&self, unscaled: i128) -> bool {
+    pub(in crate::expr) fn has_decimal(&self, unscaled: i128) -> bool {
         matches!(self.index.as_ref(), Index::Decimals(set) if set.contains(&unscaled))
     }
 
-    pub(super) fn has_bytes(&self, bytes: &[u8]) -> bool {
+    pub(in crate::expr) fn has_bytes(&self, bytes: &[u8]) -> bool {
         matches!(self.index.as_ref(), Index::Bytes(set) if set.contains(bytes))
     }
 }

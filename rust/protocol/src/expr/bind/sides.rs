@@ -87,7 +87,7 @@ impl Sides {
     }
 
     /// Finds the side of a column, and the names of the column there. Otherwise returns what is wrong and a hint.
-    pub(super) fn find<'n>(
+    pub(in crate::expr) fn find<'n>(
         &self,
         names: &'n [String],
     ) -> std::result::Result<(Side, &'n [String]), (String, String)> {
@@ -144,7 +144,10 @@ impl Sides {
     /// # Errors
     ///
     /// What is wrong, and a hint.
-    pub(super) fn qualified(&self, names: &[String]) -> std::result::Result<Vec<String>, (String, String)> {
+    pub(in crate::expr) fn qualified(
+        &self,
+        names: &[String],
+    ) -> std::result::Result<Vec<String>, (String, String)> {
         let (side, names) = self.find(names)?;
         let side = match side {
             Side::Target => TARGET,
@@ -156,7 +159,7 @@ impl Sides {
     }
 
     /// Whether a side has a column.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::expr) fn has(&self, name: &str) -> bool {
         self.columns
             .iter()
             .any(|side| side.field_ignoring_case(name).is_some())

@@ -1,7 +1,7 @@
 //! The columns that a predicate refers to.
 
-use super::Predicate;
-use super::predicate::{Expr, ExprKind};
+use crate::expr::Predicate;
+use crate::expr::syntax::{Expr, ExprKind};
 
 impl Predicate {
     /// The columns as spelled in the predicate, each as its parts, including duplicates.
@@ -23,7 +23,7 @@ impl Predicate {
 
 impl Expr {
     /// The columns as spelled, including duplicates.
-    pub(super) fn columns(&self) -> Vec<&[String]> {
+    pub(in crate::expr) fn columns(&self) -> Vec<&[String]> {
         let mut found = Vec::new();
         collect(self, &mut found);
         found

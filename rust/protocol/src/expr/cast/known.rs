@@ -1,25 +1,24 @@
 //! Constants with their types.
 
-use super::Scalar;
-use super::coercion::decimal_for;
-use super::convert::cast_or_missing;
-use super::failure::{Failure, invalid};
-use super::integers::integer;
-use super::integers::is_integral;
+use crate::expr::Scalar;
+use crate::expr::cast::cast_or_missing;
+use crate::expr::cast::coercion::decimal_for;
+use crate::expr::failure::{Failure, invalid};
+use crate::expr::literal::integers::{integer, is_integral};
 use crate::schema::PrimitiveType;
 
 /// A constant; NULL also has a type. The precision of a literal is that of its own digits if it is
 /// combined with a decimal.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Known {
-    pub(super) value: Option<Scalar>,
-    pub(super) data_type: PrimitiveType,
+pub(in crate::expr) struct Known {
+    pub(in crate::expr) value: Option<Scalar>,
+    pub(in crate::expr) data_type: PrimitiveType,
     /// Whether it is a literal and not computed.
-    pub(super) is_literal: bool,
+    pub(in crate::expr) is_literal: bool,
 }
 
 impl Known {
-    pub(super) fn computed(value: Option<Scalar>, data_type: PrimitiveType) -> Self {
+    pub(in crate::expr) fn computed(value: Option<Scalar>, data_type: PrimitiveType) -> Self {
         Self {
             value,
             data_type,
@@ -28,13 +27,13 @@ impl Known {
     }
 
     /// Casts the constant to another type.
-    pub(super) fn cast(&self, to: PrimitiveType) -> Result<Self, Failure> {
+    pub(in crate::expr) fn cast(&self, to: PrimitiveType) -> Result<Self, Failure> {
         let value = self.value.as_ref().map(|value| cast_or_missing(value, to));
         Ok(Self::computed(value.transpose()?.flatten(), to))
     }
 
     /// Precision and scale of an exact number.
-    pub(super) fn digits(&self) -> Option<(u8, u8)> {
+    pub(in crate::expr) fn digits(&self) -> Option<(u8, u8)> {
         match &self.value {
             Some(value) if self.is_literal && is_integral(self.data_type) => {
                 let count = integer(value)?.unsigned_abs().to_string().len();
@@ -45,6 +44,6 @@ impl Known {
     }
 }
 
-pub(super) fn by_zero<T>() -> Result<T, Failure> {
+pub(in crate::expr) fn by_zero<T>() -> Result<T, Failure> {
     invalid("division by zero")
 }

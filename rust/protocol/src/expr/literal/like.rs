@@ -15,7 +15,7 @@ pub struct LikePattern {
 }
 
 /// The equivalent of a simple pattern.
-pub(super) enum Simple {
+pub(in crate::expr) enum Simple {
     Equal(String),
     StartsWith(String),
     EndsWith(String),
@@ -108,7 +108,7 @@ impl LikePattern {
     }
 
     /// The equivalent test without a pattern, if there is one.
-    pub(super) fn simple(&self) -> Option<Simple> {
+    pub(in crate::expr) fn simple(&self) -> Option<Simple> {
         if self.row_ranges.iter().flatten().any(|piece| *piece == Piece::One) {
             return None;
         }

@@ -2,7 +2,7 @@
 
 /// Days since the epoch of a date in the proleptic Gregorian calendar; `None` if the date does not exist.
 /// Months and days count from 1.
-pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
+pub(in crate::expr) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) {
         return None;
     }
@@ -14,7 +14,7 @@ pub(super) fn days_of(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 /// Year, month and day of days since the epoch.
-pub(super) fn calendar_of(days: i64) -> (i64, i64, i64) {
+pub(in crate::expr) fn calendar_of(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -35,7 +35,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Adds months to a date; if the day does not exist, returns the last day of the month.
-pub(super) fn plus_months(days: i64, months: i64) -> Option<i64> {
+pub(in crate::expr) fn plus_months(days: i64, months: i64) -> Option<i64> {
     let (year, month, day) = calendar_of(days);
     let count = year
         .checked_mul(12)?

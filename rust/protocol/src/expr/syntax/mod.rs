@@ -1,10 +1,17 @@
 //! A predicate as the user wrote it, before it is bound to a schema.
 
+mod columns;
+mod display;
+mod value_expr;
+
+pub use value_expr::ValueExpr;
+
 use std::sync::Arc;
 
-use super::function::Function;
-use super::span::Span;
-use super::{Comparison, Scalar};
+use crate::expr::function::Function;
+use crate::expr::operators::{Arithmetic, Interval, TextTest};
+use crate::expr::span::Span;
+use crate::expr::{Comparison, Scalar};
 use crate::schema::PrimitiveType;
 
 /// A predicate as the user wrote it. It is displayed as text that can be parsed to the same predicate.
@@ -19,10 +26,10 @@ use crate::schema::PrimitiveType;
 #[derive(Clone, Debug)]
 pub struct Predicate {
     /// The text, for errors that point into it.
-    pub(super) text: Arc<str>,
-    pub(super) root: Expr,
+    pub(in crate::expr) text: Arc<str>,
+    pub(in crate::expr) root: Expr,
     /// The current time in microseconds since the epoch, if it is known.
-    pub(super) now: Option<i64>,
+    pub(in crate::expr) now: Option<i64>,
 }
 
 impl Predicate {
@@ -41,48 +48,15 @@ impl PartialEq for Predicate {
 
 /// An expression and its position.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Expr {
-    pub(super) at: Span,
-    pub(super) kind: ExprKind,
+pub(in crate::expr) struct Expr {
+    pub(in crate::expr) at: Span,
+    pub(in crate::expr) kind: ExprKind,
     /// The depth of the expression, at least 1, which bounds recursion.
-    pub(super) height: usize,
-}
-
-/// An arithmetic operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arithmetic {
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `%`
-    Remainder,
-    /// `DIV`: the integer part of a quotient.
-    WholeQuotient,
-}
-
-/// A test of two strings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextTest {
-    StartsWith,
-    EndsWith,
-    Contains,
-}
-
-/// An interval. Days are separate from hours, because a date plus days is a date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Interval {
-    Months(i64),
-    Days(i64),
-    Micros(i64),
+    pub(in crate::expr) height: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ExprKind {
+pub(in crate::expr) enum ExprKind {
     /// A value of the type that its spelling specifies; NULL has the type `void`.
     Literal(Option<Scalar>),
     Interval(Interval),
@@ -128,7 +102,7 @@ pub(super) enum ExprKind {
 
 impl ExprKind {
     /// The expressions that it consists of.
-    pub(super) fn parts(&self) -> Vec<&Expr> {
+    pub(in crate::expr) fn parts(&self) -> Vec<&Expr> {
         match self {
             Self::Literal(_) | Self::Interval(_) | Self::Column(_) => Vec::new(),
             Self::And(parts) | Self::Or(parts) | Self::Call(_, parts) => parts.iter().collect(),
@@ -162,7 +136,7 @@ impl ExprKind {
 }
 
 impl Expr {
-    pub(super) fn new(at: Span, kind: ExprKind) -> Self {
+    pub(in crate::expr) fn new(at: Span, kind: ExprKind) -> Self {
         let parts = kind.parts();
         let height = 1 + parts.iter().map(|part| part.height).max().unwrap_or(0);
         Self { at, kind, height }
