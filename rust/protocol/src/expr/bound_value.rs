@@ -8,7 +8,6 @@ use crate::expr::BoundPredicate;
 use crate::expr::cast::assign::{is_assignable, keeps_all};
 use crate::expr::cast::coercion::wider;
 use crate::expr::compute::{Computed, Node, operand_name};
-use crate::expr::function::Function;
 use crate::expr::literal::integers::is_integral;
 use crate::expr::span::Source;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
@@ -283,7 +282,7 @@ fn of_fields(
             .map(|(field, part)| StructField::new(&field.name, part.data_type.clone(), true))
             .collect(),
     });
-    let structure = operand(&relaxed, Node::Call(Function::NamedStruct, parts));
+    let structure = operand(&relaxed, Node::Struct(parts));
     let case = Node::Case {
         branches: vec![(
             BoundPredicate::IsNull(vec![name.clone()]),

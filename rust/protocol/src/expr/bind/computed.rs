@@ -5,7 +5,10 @@ use crate::Result;
 use crate::expr::cast::castable;
 use crate::expr::cast::coercion::wider;
 use crate::expr::cast::known::Known;
-use crate::expr::compute::{Computed, Node, compute, later, negated, operand_name, plan, type_of_negated};
+use crate::expr::compute::{Computed, Node, operand_name};
+use crate::expr::kernels::arithmetic::{compute, plan};
+use crate::expr::kernels::intervals::moved;
+use crate::expr::kernels::negation::{negated, type_of_negated};
 use crate::expr::literal::integers::is_numeric;
 use crate::expr::operators::Arithmetic;
 use crate::expr::span::{Source, Span};
@@ -155,22 +158,22 @@ impl Binder<'_> {
 
     pub(super) fn arithmetic(&self, at: Span, op: Arithmetic, left: &Expr, right: &Expr) -> Result<Value> {
         let (left_value, right_value) = (self.value(left)?, self.value(right)?);
-        let (moved, expr, interval, backwards) = match (op, &left_value, &right_value) {
+        let (value, expr, interval, backwards) = match (op, &left_value, &right_value) {
             (Arithmetic::Add, Value::Interval(interval), _) => (right_value, right, *interval, false),
             (Arithmetic::Add, _, Value::Interval(interval)) => (left_value, left, *interval, false),
             (Arithmetic::Subtract, _, Value::Interval(interval)) => (left_value, left, *interval, true),
             _ => return self.combined(at, op, (left.at, left_value), (right.at, right_value)),
         };
-        let inner = self.typed(expr.at, moved)?;
+        let inner = self.typed(expr.at, value)?;
         let from = inner.data_type.as_primitive().unwrap_or(PrimitiveType::Void);
         let null = Known::computed(None, from);
-        let data_type = later(&null, interval, backwards)
+        let data_type = moved(&null, interval, backwards)
             .map_err(self.failed(at))?
             .data_type;
         self.folded(Computed {
             at,
             data_type: DataType::Primitive(data_type),
-            node: Node::Later(Box::new(inner), interval, backwards),
+            node: Node::Moved(Box::new(inner), interval, backwards),
         })
     }
 

@@ -4,8 +4,8 @@ use arrow_array::{RecordBatch, new_null_array};
 use arrow_buffer::BooleanBuffer;
 
 use super::branches::Choice;
-use super::{Computed, Node, Values, dates};
-use crate::expr::function::Function;
+use super::{Computed, Node, Values};
+use crate::expr::functions::Laziness;
 use crate::expr::span::Source;
 use crate::{Error, Result};
 
@@ -23,30 +23,23 @@ pub(super) fn pair(
 
 /// The values of the arguments of a function.
 pub(super) fn arguments(
-    function: Function,
+    laziness: Laziness,
     parts: &[Computed],
     batch: &RecordBatch,
     source: Source<'_>,
 ) -> Result<Vec<Values>> {
-    use Function as F;
     let parts: Vec<&Computed> = parts.iter().collect();
-    match function {
-        F::Concat | F::Greatest | F::Least | F::Hash | F::XxHash64 | F::NamedStruct => {
-            parts.iter().map(|part| part.values(batch, source)).collect()
-        }
-        F::TruncateDate | F::DateTrunc => {
-            let unit = usize::from(function == F::TruncateDate);
-            let is_needed = |index: usize, values: &Values, row: usize| {
-                index != unit
-                    || values
-                        .text(row)
-                        .is_some_and(|unit| dates::is_period(function, unit))
-            };
-            in_order(&parts, &[unit, 1 - unit], &is_needed, batch, source)
-        }
-        _ => {
+    match laziness {
+        Laziness::Eager => parts.iter().map(|part| part.values(batch, source)).collect(),
+        Laziness::UntilNull => {
             let order: Vec<usize> = (0..parts.len()).collect();
             in_order(&parts, &order, &|_, _, _| true, batch, source)
+        }
+        Laziness::AfterWord(word, is_known) => {
+            let is_needed = |index: usize, values: &Values, row: usize| {
+                index != word || values.text(row).is_some_and(is_known)
+            };
+            in_order(&parts, &[word, 1 - word], &is_needed, batch, source)
         }
     }
 }

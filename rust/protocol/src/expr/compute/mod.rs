@@ -3,22 +3,10 @@
 //! Arrow's kernels and loops over arrays compute whole columns; a branch of CASE, IF or COALESCE is evaluated only for the
 //! rows that reach it, so that it raises only their errors.
 
-mod arithmetic;
 mod branches;
-mod cast;
 mod condition;
-mod dates;
-mod decimals;
-mod digests;
-mod functions;
-mod later;
 mod lazy;
-mod negation;
-mod nested;
 mod node;
-mod numbers;
-mod texts;
-mod values;
 
 use std::sync::Arc;
 
@@ -28,19 +16,16 @@ use arrow_schema::{Field, Schema};
 use super::cast::assign::assigned_values;
 use super::cast::known::Known;
 use super::failure::Failure;
+use super::functions::{Call, Meaning};
+use super::kernels::intervals::moved;
+use super::kernels::negation::negate;
+use super::kernels::{Values, cast_or_null, cast_values, nested, primitive, scalars, text_tests};
 use super::span::Source;
 use super::{Scalar, column, evaluate};
 use crate::shown_row::shown_row;
 use crate::{Error, ErrorKind, Result};
-pub(super) use arithmetic::{compute, plan};
-pub(super) use cast::cast_values;
 pub(super) use condition::ComputedCondition;
-pub(super) use dates::{SECONDS, is_exact};
-pub(super) use later::later;
-use negation::negate;
-pub(super) use negation::{negated, type_of_negated};
 pub(super) use node::{Computed, Node, operand_name};
-use values::{Values, primitive, scalars};
 
 impl Computed {
     /// The values of the rows of a batch. `source` is the text to which errors point.
@@ -65,20 +50,20 @@ impl Computed {
                 let from = primitive(&inner.data_type).map_err(failed)?;
                 negate(&of(inner)?, from, rows).map_err(failed)
             }
-            Node::Later(inner, interval, backwards) => {
+            Node::Moved(inner, interval, backwards) => {
                 let from = primitive(&inner.data_type).map_err(failed)?;
                 let to = primitive(&self.data_type).map_err(failed)?;
                 let values = of(inner)?;
                 scalars(&[&values], rows, to, |row| {
                     let known = Known::computed(values.scalar(row, from), from);
-                    Ok(later(&known, *interval, *backwards)?.value)
+                    Ok(moved(&known, *interval, *backwards)?.value)
                 })
                 .map_err(failed)
             }
             Node::Cast { inner, or_null } => {
                 let from = primitive(&inner.data_type).map_err(failed)?;
                 let to = primitive(&self.data_type).map_err(failed)?;
-                let cast = if *or_null { cast::cast_or_null } else { cast_values };
+                let cast = if *or_null { cast_or_null } else { cast_values };
                 cast(&of(inner)?, from, to, rows).map_err(failed)
             }
             Node::Assign { inner, column, hint } => {
@@ -101,16 +86,33 @@ impl Computed {
             Node::TextTest(test, sides) => {
                 let [text, part] = sides.as_ref();
                 let [text, part] = lazy::pair([text, part], [0, 1], batch, source)?;
-                texts::test(*test, &text, &part, rows).map_err(failed)
+                text_tests::test(*test, &text, &part, rows).map_err(failed)
             }
             Node::Like(sides, escape) => {
                 let [text, pattern] = sides.as_ref();
                 let [text, pattern] = lazy::pair([text, pattern], [0, 1], batch, source)?;
-                texts::like(&text, &pattern, *escape, rows).map_err(failed)
+                text_tests::like(&text, &pattern, *escape, rows).map_err(failed)
             }
             Node::Call(function, arguments) => {
-                let values = lazy::arguments(*function, arguments, batch, source)?;
-                functions::call(*function, &values, arguments, &self.data_type, rows).map_err(failed)
+                let Meaning::Values { laziness, kernel, .. } = function.meaning else {
+                    return Err(Error::internal(format!(
+                        "{} is not a function of values",
+                        function.name()
+                    )));
+                };
+                let values = lazy::arguments(laziness, arguments, batch, source)?;
+                let types: Vec<_> = arguments.iter().map(|argument| &argument.data_type).collect();
+                let call = Call {
+                    values: &values,
+                    types: &types,
+                    data_type: &self.data_type,
+                    rows,
+                };
+                kernel(&call).map_err(failed)
+            }
+            Node::Struct(parts) => {
+                let values = parts.iter().map(of).collect::<Result<Vec<_>>>()?;
+                nested::structure(&values, &self.data_type, rows).map_err(failed)
             }
             Node::Case { branches, otherwise } => {
                 branches::case(branches, otherwise, &self.data_type, batch, source)

@@ -2,10 +2,10 @@
 
 use std::fmt::Display;
 
-use super::arithmetic::Plan;
 use crate::expr::BoundPredicate;
 use crate::expr::cast::known::Known;
-use crate::expr::function::Function;
+use crate::expr::functions::Function;
+use crate::expr::kernels::arithmetic::Plan;
 use crate::expr::operators::{Interval, TextTest};
 use crate::expr::span::Span;
 use crate::schema::DataType;
@@ -29,8 +29,8 @@ pub(in crate::expr) enum Node {
     Condition(Box<BoundPredicate>),
     Arithmetic(Plan, Box<[Computed; 2]>),
     Negate(Box<Computed>),
-    /// Adds an interval, or subtracts it.
-    Later(Box<Computed>, Interval, bool),
+    /// Adds an interval to a time, or subtracts it.
+    Moved(Box<Computed>, Interval, bool),
     Cast {
         inner: Box<Computed>,
         /// `TRY_CAST`: NULL instead of an error.
@@ -48,7 +48,9 @@ pub(in crate::expr) enum Node {
     /// LIKE with a pattern for each row, and its escape.
     Like(Box<[Computed; 2]>, char),
     /// A function of values that have the types that it needs.
-    Call(Function, Vec<Computed>),
+    Call(&'static Function, Vec<Computed>),
+    /// A struct of these fields, which is never NULL.
+    Struct(Vec<Computed>),
     /// The first result whose condition is TRUE. Later parts are evaluated only for the other rows.
     Case {
         branches: Vec<(BoundPredicate, Computed)>,
@@ -78,13 +80,13 @@ impl Computed {
                 sides.iter().collect()
             }
             Node::Negate(inner)
-            | Node::Later(inner, ..)
+            | Node::Moved(inner, ..)
             | Node::Cast { inner, .. }
             | Node::Assign { inner, .. }
             | Node::Field(inner, _) => {
                 vec![inner]
             }
-            Node::Call(_, parts) | Node::Coalesce(parts) => parts.iter().collect(),
+            Node::Call(_, parts) | Node::Struct(parts) | Node::Coalesce(parts) => parts.iter().collect(),
             Node::Case { branches, otherwise } => {
                 let results = branches.iter().map(|(_, result)| result);
                 results.chain(std::iter::once(otherwise.as_ref())).collect()

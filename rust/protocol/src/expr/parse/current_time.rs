@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::Result;
-use crate::expr::function::Function;
+use crate::expr::functions::Form;
 use crate::expr::span::Span;
 use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::time::spellings::{format_days, format_micros};
@@ -28,9 +28,7 @@ impl Predicate {
     /// None that parsing did not return.
     pub fn at(self, micros: i64) -> Result<Self> {
         let timed = self.with_time(micros, &|kind| match kind {
-            ExprKind::Call(function @ (Function::CurrentDate | Function::CurrentTimestamp), _) => {
-                Some(*function)
-            }
+            ExprKind::Call(function, _) => function.form().filter(|form| form.is_time()),
             _ => None,
         })?;
         Ok(Self {
@@ -58,7 +56,7 @@ impl Predicate {
         }
     }
 
-    fn with_time(self, micros: i64, call: &dyn Fn(&ExprKind) -> Option<Function>) -> Result<Self> {
+    fn with_time(self, micros: i64, call: &dyn Fn(&ExprKind) -> Option<Form>) -> Result<Self> {
         let mut calls = Vec::new();
         find(&self.root, call, &mut calls);
         if calls.is_empty() {
@@ -66,9 +64,9 @@ impl Predicate {
         }
         calls.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
         let mut text = self.text.to_string();
-        for (at, function) in calls {
-            let time = match function {
-                Function::CurrentDate => format!("DATE '{}'", format_days(micros.div_euclid(DAY))),
+        for (at, form) in calls {
+            let time = match form {
+                Form::CurrentDate => format!("DATE '{}'", format_days(micros.div_euclid(DAY))),
                 _ => format!("TIMESTAMP '{}Z'", format_micros(micros, 'T')),
             };
             text.replace_range(at.start..at.end, &time);
@@ -101,10 +99,10 @@ impl ValueExpr {
 }
 
 /// The function that a name without parentheses calls, if no column has it.
-fn time_of_name(name: &str) -> Option<Function> {
+fn time_of_name(name: &str) -> Option<Form> {
     match name.to_ascii_lowercase().as_str() {
-        "current_date" => Some(Function::CurrentDate),
-        "current_timestamp" => Some(Function::CurrentTimestamp),
+        "current_date" => Some(Form::CurrentDate),
+        "current_timestamp" => Some(Form::CurrentTimestamp),
         _ => None,
     }
 }
@@ -113,9 +111,9 @@ fn is_time(path: &[String]) -> bool {
     matches!(path, [name] if time_of_name(name).is_some())
 }
 
-fn find(expr: &Expr, call: &dyn Fn(&ExprKind) -> Option<Function>, found: &mut Vec<(Span, Function)>) {
+fn find(expr: &Expr, call: &dyn Fn(&ExprKind) -> Option<Form>, found: &mut Vec<(Span, Form)>) {
     match call(&expr.kind) {
-        Some(function) => found.push((expr.at, function)),
+        Some(form) => found.push((expr.at, form)),
         None => expr
             .kind
             .parts()

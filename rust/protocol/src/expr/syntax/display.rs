@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Expr, ExprKind, Predicate};
-use crate::expr::function::Function;
+use crate::expr::functions::EXACT_SECOND;
 use crate::expr::literal::sql_text::{Quoted, write_scalar};
 use crate::expr::operators::Interval;
 use crate::expr::{BoundPredicate, Operand};
@@ -122,7 +122,7 @@ impl Display for Expr {
             ),
             ExprKind::IsNan(inner) => write!(f, "isnan({inner})"),
             ExprKind::TextTest(test, text, part) => write!(f, "{test}({text}, {part})"),
-            ExprKind::Call(Function::ExactSecond, arguments) => {
+            ExprKind::Call(function, arguments) if **function == EXACT_SECOND => {
                 f.write_str("EXTRACT(SECOND FROM ")?;
                 arguments
                     .iter()

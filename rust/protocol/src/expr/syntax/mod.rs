@@ -8,7 +8,7 @@ pub use value_expr::ValueExpr;
 
 use std::sync::Arc;
 
-use crate::expr::function::Function;
+use crate::expr::functions::Function;
 use crate::expr::operators::{Arithmetic, Interval, TextTest};
 use crate::expr::span::Span;
 use crate::expr::{Comparison, Scalar};
@@ -86,7 +86,7 @@ pub(in crate::expr) enum ExprKind {
     },
     IsNan(Box<Expr>),
     TextTest(TextTest, Box<Expr>, Box<Expr>),
-    Call(Function, Vec<Expr>),
+    Call(&'static Function, Vec<Expr>),
     Case {
         /// The value that is compared with the conditions, if there is one.
         operand: Option<Box<Expr>>,

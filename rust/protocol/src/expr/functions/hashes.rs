@@ -7,13 +7,47 @@ use md5::Md5;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use twox_hash::XxHash64;
 
-use super::Computed;
-use super::values::{Values, by_row, primitive};
+use super::{Arguments, Call, Function, Laziness, MANY, Signature, Types, values};
+use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::failure::Failure;
-use crate::expr::function::Function;
+use crate::expr::kernels::Values;
+use crate::schema::PrimitiveType::{self, Binary, Integer, Long, String as Text};
 
-const SEED: u32 = 42;
+use Laziness::{Eager, UntilNull};
+use Signature::{Fixed, Of};
+
+#[rustfmt::skip] // a table: a row each
+pub(super) static FUNCTIONS: &[Function] = &[
+    values(&[("hash", 1, MANY)], Of(|call| types_of_hash(call, Integer)), Eager, murmur),
+    values(&[("md5", 1, 1)], Fixed(&[Binary], Text), UntilNull, |call| {
+        let [bytes] = call.arguments()?;
+        call.texts(|row| Ok(bytes.bytes(row).map(md5)))
+    }),
+    values(&[("sha2", 2, 2)], Fixed(&[Binary, Integer], Text), UntilNull, |call| {
+        let [bytes, bits] = call.arguments()?;
+        call.texts(|row| {
+            let pair = bytes.bytes(row).zip(bits.int(row));
+            Ok(pair.and_then(|(bytes, bits)| sha2(bytes, bits)))
+        })
+    }),
+    values(&[("xxhash64", 1, MANY)], Of(|call| types_of_hash(call, Long)), Eager, xx),
+];
+
+const SEED: u64 = 42;
+
+/// All primitive values are hashed in their own types.
+fn types_of_hash(call: &Arguments<'_>, result: PrimitiveType) -> Result<Types> {
+    let mut types = Vec::with_capacity(call.parts.len());
+    for part in &call.parts {
+        let Some(own) = part.data_type.as_primitive() else {
+            let message = format!("{} of the type {} is not implemented", call.name, part.data_type);
+            return call.unsupported(part.at, message, "");
+        };
+        types.push(own);
+    }
+    Ok(Types::new(types, result))
+}
 
 fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(2 * bytes.len());
@@ -24,12 +58,12 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-pub(super) fn md5(bytes: &[u8]) -> String {
+fn md5(bytes: &[u8]) -> String {
     hex(&Md5::digest(bytes))
 }
 
 /// `None` for a length that SHA-2 does not have.
-pub(super) fn sha2(bytes: &[u8], bits: i64) -> Option<String> {
+fn sha2(bytes: &[u8], bits: i64) -> Option<String> {
     Some(match bits {
         224 => hex(&Sha224::digest(bytes)),
         0 | 256 => hex(&Sha256::digest(bytes)),
@@ -39,31 +73,30 @@ pub(super) fn sha2(bytes: &[u8], bits: i64) -> Option<String> {
     })
 }
 
-/// HASH and XXHASH64: the hash of each value is the seed of the next; NULL does not change it.
-pub(super) fn hash(
-    function: Function,
-    values: &[Values],
-    arguments: &[Computed],
-    rows: usize,
-) -> Result<Values, Failure> {
-    let types = arguments.iter().map(|argument| primitive(&argument.data_type));
-    let types = types.collect::<Result<Vec<_>, _>>()?;
-    let all: Vec<&Values> = values.iter().collect();
-    let of_row = |row: usize, seed: u64, hash: fn(&Scalar, u64) -> u64| {
-        let scalars = values
-            .iter()
-            .zip(&types)
-            .map(|(values, data_type)| values.scalar(row, *data_type));
-        scalars.flatten().fold(seed, |seed, value| hash(&value, seed))
-    };
+fn murmur(call: &Call<'_>) -> std::result::Result<Values, Failure> {
+    let hash = hash_of_row(call, murmur_hash)?;
     #[expect(clippy::cast_possible_truncation, reason = "a hash of 32 bits")]
-    let murmur = |row| (of_row(row, u64::from(SEED), murmur_hash) as u32).cast_signed();
-    match function {
-        Function::Hash => by_row::<_, Int32Array>(&all, rows, |row| Ok(Some(murmur(row)))),
-        _ => by_row::<_, Int64Array>(&all, rows, |row| {
-            Ok(Some(of_row(row, u64::from(SEED), xx_hash).cast_signed()))
-        }),
-    }
+    let hash = |row| (hash(row) as u32).cast_signed();
+    call.by_row::<_, Int32Array>(|row| Ok(Some(hash(row))))
+}
+
+fn xx(call: &Call<'_>) -> std::result::Result<Values, Failure> {
+    let hash = hash_of_row(call, xx_hash)?;
+    call.by_row::<_, Int64Array>(|row| Ok(Some(hash(row).cast_signed())))
+}
+
+/// The hash of each value is the seed of the next; NULL does not change it.
+fn hash_of_row<'c>(
+    call: &'c Call<'_>,
+    hash: fn(&Scalar, u64) -> u64,
+) -> std::result::Result<impl Fn(usize) -> u64 + 'c, Failure> {
+    let types = (0..call.values.len()).map(|index| call.type_of(index));
+    let types = types.collect::<std::result::Result<Vec<_>, _>>()?;
+    Ok(move |row| {
+        let typed = call.values.iter().zip(&types);
+        let scalars = typed.filter_map(|(values, data_type)| values.scalar(row, *data_type));
+        scalars.fold(SEED, |seed, value| hash(&value, seed))
+    })
 }
 
 /// The bytes of a value that are hashed.

@@ -1,112 +1,96 @@
-//! Functions of numbers.
+//! Functions that round numbers.
 
-use std::sync::Arc;
-
-use arrow_array::Float64Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-
-use super::decimals;
-use super::values::{Values, by_row, scalars};
+use super::numbers::{each, ensure_number, overflow};
+use super::{Arguments, Function, Laziness, Signature, Types, values};
+use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::cast::cast;
 use crate::expr::cast::texts::rounded;
-use crate::expr::failure::{Failure, invalid};
-use crate::expr::function::Function;
+use crate::expr::failure::Failure;
 use crate::expr::literal::decimal_text::format_decimal;
-use crate::expr::literal::integers::{integer, whole};
-use crate::schema::PrimitiveType;
+use crate::expr::literal::integers::{integer, is_integral, whole};
+use crate::schema::PrimitiveType::{self, Decimal, Double, Integer, Long};
 
-/// Calls a function of a number of the type `from`, and for ROUND and POWER another number.
-pub(super) fn call(
-    function: Function,
-    (values, from): (&Values, PrimitiveType),
-    other: Option<&Values>,
-    to: PrimitiveType,
-    rows: usize,
-) -> Result<Values, Failure> {
-    match (function, other) {
-        (Function::SquareRoot, _) => doubles(values, rows, |value, _| value.sqrt(), None),
-        (Function::Power, Some(exponent)) => doubles(values, rows, power, Some(exponent)),
-        _ => {
-            let places = other.map(|other| other.int(0).unwrap_or_default());
-            scalars(&[values], rows, to, |row| {
-                let Some(value) = values.scalar(row, from) else {
-                    return Ok(None);
-                };
-                match function {
-                    Function::Abs => absolute(&value, to),
-                    Function::Floor | Function::Ceil => whole_part(&value, function == Function::Ceil, to),
-                    Function::Round => round(&value, places.unwrap_or_default(), to),
-                    _ => invalid("a function is not one of numbers"),
-                }
-                .map(Some)
-            })
+use Laziness::UntilNull;
+use Signature::Of;
+
+#[rustfmt::skip] // a table: a row each
+pub(super) static FUNCTIONS: &[Function] = &[
+    values(&[("ceil", 1, 1), ("ceiling", 1, 1)], Of(types_of_whole), UntilNull, |call| {
+        each(call, |value, to| whole_part(value, true, to))
+    }),
+    values(&[("floor", 1, 1)], Of(types_of_whole), UntilNull, |call| {
+        each(call, |value, to| whole_part(value, false, to))
+    }),
+    values(&[("round", 1, 2)], Of(types_of_round), UntilNull, |call| {
+        let places = call.values.get(1).and_then(|places| places.int(0)).unwrap_or_default();
+        each(call, |value, to| round(value, places, to))
+    }),
+];
+
+type Computed = std::result::Result<Scalar, Failure>;
+
+fn types_of_whole(call: &Arguments<'_>) -> Result<Types> {
+    let number = call.number();
+    Ok(match number {
+        Decimal { precision, scale } => {
+            let digits = (precision - scale).saturating_add(u8::from(scale > 0)).min(38);
+            let result = Decimal {
+                precision: digits.max(1),
+                scale: 0,
+            };
+            Types::new([number], result)
         }
-    }
-}
-
-fn doubles(
-    values: &Values,
-    rows: usize,
-    compute: impl Fn(f64, f64) -> f64,
-    other: Option<&Values>,
-) -> Result<Values, Failure> {
-    let of = |values: &Values, row: usize| match values.scalar(row, PrimitiveType::Double) {
-        Some(Scalar::Double(value)) => Some(value),
-        _ => None,
-    };
-    match other {
-        Some(other) => by_row::<_, Float64Array>(&[values, other], rows, |row| {
-            Ok(of(values, row).zip(of(other, row)).map(|(a, b)| compute(a, b)))
-        }),
-        None => match values.array.as_primitive_opt::<Float64Type>() {
-            Some(array) => {
-                let computed: Float64Array = array.unary(|value| compute(value, 0.0));
-                Ok(values.with(Arc::new(computed)))
-            }
-            None => invalid("a double is expected"),
-        },
-    }
-}
-
-/// The power as Java computes it: C has a number for powers of 1 and -1 that Java has not.
-fn power(base: f64, exponent: f64) -> f64 {
-    if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
-        return f64::NAN;
-    }
-    libm::pow(base, exponent)
-}
-
-fn overflow(to: PrimitiveType) -> Failure {
-    Failure::Invalid(format!("the result is out of the range of the type {to}"))
-}
-
-fn absolute(value: &Scalar, to: PrimitiveType) -> Result<Scalar, Failure> {
-    Ok(match value {
-        Scalar::Float(value) => Scalar::Float(value.abs()),
-        Scalar::Double(value) => Scalar::Double(value.abs()),
-        Scalar::Decimal {
-            unscaled,
-            precision,
-            scale,
-        } => Scalar::Decimal {
-            unscaled: match *unscaled < 0 {
-                true => decimals::negated(*unscaled, to)?,
-                false => *unscaled,
-            },
-            precision: *precision,
-            scale: *scale,
-        },
-        other => {
-            let number = i128::from(integer(other).unwrap_or_default());
-            whole(number.abs(), to).ok_or_else(|| overflow(to))?
-        }
+        _ if is_integral(number) => Types::new([Long], Long),
+        _ => Types::new([Double], Long),
     })
 }
 
+fn types_of_round(call: &Arguments<'_>) -> Result<Types> {
+    let number = call.number();
+    let places = places(call)?;
+    ensure_number(call)?;
+    Ok(Types::new([number, Integer], rounded_type(number, places)))
+}
+
+/// The constant number of places of ROUND.
+fn places(call: &Arguments<'_>) -> Result<i64> {
+    let Some(part) = call.get(1) else {
+        return Ok(0);
+    };
+    let Some(known) = part.constant else {
+        return call.invalid(part.at, "the places of round are a constant");
+    };
+    let places = known
+        .cast(Integer)
+        .map_err(|failure| failure.at(call.source, part.at))?;
+    match places.value {
+        Some(Scalar::Integer(places)) => Ok(i64::from(places)),
+        _ => call.unsupported(call.at, "rounding to NULL places is not implemented", ""),
+    }
+}
+
+/// The type of ROUND to so many places after the point.
+fn rounded_type(number: PrimitiveType, places: i64) -> PrimitiveType {
+    let Decimal { precision, scale } = number else {
+        return number;
+    };
+    let whole = i64::from(precision) - i64::from(scale) + 1;
+    let (precision, scale) = if places < 0 {
+        (whole.max(places.saturating_neg().saturating_add(1)), 0)
+    } else {
+        let scale = places.min(i64::from(scale));
+        (whole + scale, scale)
+    };
+    let small = |number: i64| u8::try_from(number.clamp(0, 38)).unwrap_or(38);
+    Decimal {
+        precision: small(precision).max(1),
+        scale: small(scale),
+    }
+}
+
 /// FLOOR and CEIL.
-fn whole_part(value: &Scalar, is_up: bool, to: PrimitiveType) -> Result<Scalar, Failure> {
+fn whole_part(value: &Scalar, is_up: bool, to: PrimitiveType) -> Computed {
     Ok(match value {
         Scalar::Double(value) => {
             let value = if is_up { value.ceil() } else { value.floor() };
@@ -136,7 +120,7 @@ fn whole_part(value: &Scalar, is_up: bool, to: PrimitiveType) -> Result<Scalar, 
 }
 
 /// Rounds half away from zero to places after the point, or before it if negative.
-fn round(value: &Scalar, places: i64, to: PrimitiveType) -> Result<Scalar, Failure> {
+fn round(value: &Scalar, places: i64, to: PrimitiveType) -> Computed {
     match value {
         Scalar::Float(value) if !value.is_finite() => Ok(Scalar::Float(*value)),
         Scalar::Double(value) if !value.is_finite() => Ok(Scalar::Double(*value)),
@@ -205,17 +189,9 @@ fn round_text(text: &str, places: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{power, round, round_text};
+    use super::{round, round_text};
     use crate::expr::Scalar;
     use crate::schema::PrimitiveType;
-
-    #[test]
-    fn powers_are_those_of_java() {
-        for (base, exponent) in [(1.0, f64::NAN), (1.0, f64::INFINITY), (-1.0, f64::NEG_INFINITY)] {
-            assert!(power(base, exponent).is_nan(), "{base} {exponent}");
-        }
-        assert_eq!(power(f64::NAN, 0.0).to_bits(), 1.0f64.to_bits());
-    }
 
     #[test]
     fn no_negative_number_is_rounded_to_negative_zero() {

@@ -20,10 +20,10 @@ fn bounded(precision: u16, scale: u16) -> (u8, u8) {
 }
 
 /// Precision and scale.
-pub(super) type Digits = (u8, u8);
+pub(in crate::expr) type Digits = (u8, u8);
 
 /// The type of `left op right`.
-pub(super) fn result_type(op: Arithmetic, (p1, s1): Digits, (p2, s2): Digits) -> PrimitiveType {
+pub(in crate::expr) fn result_type(op: Arithmetic, (p1, s1): Digits, (p2, s2): Digits) -> PrimitiveType {
     let (p1, s1, p2, s2) = (u16::from(p1), u16::from(s1), u16::from(p2), u16::from(s2));
     let before = (p1 - s1).max(p2 - s2);
     let (precision, scale) = match op {
@@ -40,7 +40,7 @@ pub(super) fn result_type(op: Arithmetic, (p1, s1): Digits, (p2, s2): Digits) ->
 }
 
 /// `left op right` of unscaled values, as the unscaled value of the result type.
-pub(super) fn value(
+pub(in crate::expr) fn value(
     op: Arithmetic,
     (left, (_, s1)): (i128, Digits),
     (right, (_, s2)): (i128, Digits),
@@ -135,7 +135,7 @@ fn is_short_quotient((a, s1): (i256, u16), (b, s2): (i256, u16)) -> bool {
 }
 
 /// `-value` of an unscaled value: Spark rounds it to 34 digits, half to even.
-pub(super) fn negated(unscaled: i128, data_type: PrimitiveType) -> Result<i128, Failure> {
+pub(in crate::expr) fn negated(unscaled: i128, data_type: PrimitiveType) -> Result<i128, Failure> {
     let rounded = with_34_digits(unscaled).unwrap_or(i128::MAX);
     let precision = match data_type {
         PrimitiveType::Decimal { precision, .. } => precision,

@@ -9,7 +9,8 @@ use arrow_array::{Array, Date32Array, Decimal128Array};
 use arrow_schema::ArrowError;
 
 use super::cast::cast_values;
-use super::decimals::{self, Digits};
+use super::decimals;
+use super::decimals::Digits;
 use super::values::{Values, by_row, scalars};
 use crate::expr::Scalar;
 use crate::expr::cast::cast;
@@ -169,7 +170,7 @@ impl Plan {
     }
 
     /// Whether the right side must not be zero.
-    pub(super) fn divides(&self) -> bool {
+    pub(in crate::expr) fn divides(&self) -> bool {
         matches!(
             self.op,
             Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::WholeQuotient
@@ -299,11 +300,11 @@ fn divides_by_zero(left: &Values, right: &Values, rows: usize) -> bool {
     }
 }
 
-pub(super) fn out_of_range(data_type: PrimitiveType) -> Failure {
+pub(in crate::expr) fn out_of_range(data_type: PrimitiveType) -> Failure {
     Failure::Invalid(format!("the result is out of the range of the type {data_type}"))
 }
 
-pub(super) fn of_arrow(error: &ArrowError, data_type: PrimitiveType) -> Failure {
+pub(in crate::expr) fn of_arrow(error: &ArrowError, data_type: PrimitiveType) -> Failure {
     match error {
         ArrowError::DivideByZero => Failure::Invalid("division by zero".to_owned()),
         _ => out_of_range(data_type),

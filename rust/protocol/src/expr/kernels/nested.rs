@@ -20,7 +20,11 @@ fn failed(error: &arrow_schema::ArrowError) -> Failure {
 }
 
 /// A struct of values, which is never NULL.
-pub(super) fn structure(values: &[Values], data_type: &DataType, rows: usize) -> Result<Values, Failure> {
+pub(in crate::expr) fn structure(
+    values: &[Values],
+    data_type: &DataType,
+    rows: usize,
+) -> Result<Values, Failure> {
     let Ok(ArrowType::Struct(fields)) = data_type.to_arrow() else {
         return invalid("a struct is expected");
     };
@@ -38,7 +42,7 @@ pub(super) fn structure(values: &[Values], data_type: &DataType, rows: usize) ->
 }
 
 /// A field of structs; a field of a NULL struct is NULL.
-pub(super) fn field(values: &Values, index: usize) -> Result<Values> {
+pub(in crate::expr) fn field(values: &Values, index: usize) -> Result<Values> {
     let found = values.array.as_struct_opt().and_then(|structs| {
         let child = structs.columns().get(index)?;
         let nulls = NullBuffer::union(structs.nulls(), child.nulls());
@@ -53,7 +57,7 @@ pub(super) fn field(values: &Values, index: usize) -> Result<Values> {
 
 /// Elements of arrays, counted from `first`, and with `first` 1 from the end if the index is negative; or the values of
 /// keys of maps, NULL if there is none.
-pub(super) fn element(
+pub(in crate::expr) fn element(
     (of, of_type): (&Values, &DataType),
     (key, key_type): (&Values, &DataType),
     first: i64,

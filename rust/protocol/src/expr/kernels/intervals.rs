@@ -10,7 +10,7 @@ use crate::schema::PrimitiveType;
 const DAY: i64 = 86_400_000_000;
 
 /// Adds an interval to a date or a timestamp, or subtracts it.
-pub(in crate::expr) fn later(known: &Known, interval: Interval, backwards: bool) -> Result<Known, Failure> {
+pub(in crate::expr) fn moved(known: &Known, interval: Interval, backwards: bool) -> Result<Known, Failure> {
     let overflow = || Failure::Invalid("the date or time is out of range".to_owned());
     let turned = |count: i64| {
         if backwards {
@@ -19,16 +19,16 @@ pub(in crate::expr) fn later(known: &Known, interval: Interval, backwards: bool)
             Some(count)
         }
     };
-    let (data_type, moved) = match (known.data_type, interval) {
+    let (data_type, value) = match (known.data_type, interval) {
         (PrimitiveType::Date, Interval::Micros(_)) => {
-            return later(&known.cast(PrimitiveType::Timestamp)?, interval, backwards);
+            return moved(&known.cast(PrimitiveType::Timestamp)?, interval, backwards);
         }
         (PrimitiveType::Date | PrimitiveType::Timestamp | PrimitiveType::TimestampNtz, _) => {
             (known.data_type, &known.value)
         }
         (other, _) => return invalid(format!("the type {other} and an interval have no sum")),
     };
-    let Some(value) = moved else {
+    let Some(value) = value else {
         return Ok(Known::computed(None, data_type));
     };
     let shifted = |days: i64| match interval {

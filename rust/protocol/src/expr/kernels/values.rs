@@ -6,9 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
 use arrow_array::{Array, ArrayRef, Datum, UInt32Array};
 
-use super::super::Scalar;
-use super::super::failure::Failure;
+use crate::expr::Scalar;
 use crate::expr::cast::known::Known;
+use crate::expr::failure::Failure;
 use crate::schema::{DataType, PrimitiveType};
 use crate::{Error, Result};
 

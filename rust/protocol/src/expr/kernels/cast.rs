@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::TimestampMicrosecondType;
 
-use super::super::failure::Failure;
 use super::values::{Values, scalars};
 use crate::expr::cast;
+use crate::expr::failure::Failure;
 use crate::expr::literal::integers::is_integral;
 use crate::schema::PrimitiveType;
 
