@@ -5,7 +5,7 @@
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Committed, Proved, RowVerifier};
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::expr::{Predicate, Subject};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use crate::read::count;
@@ -42,10 +42,13 @@ impl RowVerifier for Rows {
                 ScanOptions {
                     columns: Some(Vec::new()),
                     // A row for which a constraint is NULL violates it.
-                    predicate: Some(parse_predicate(&format!(
-                        "({}) IS NOT TRUE",
-                        parse_predicate(expression)?
-                    ))?),
+                    predicate: Some(Predicate::parse_as(
+                        &format!(
+                            "({}) IS NOT TRUE",
+                            Predicate::parse_as(expression, Subject::Constraint)?
+                        ),
+                        Subject::Constraint,
+                    )?),
                     allowed_roots: self.allowed_roots.clone(),
                     ..ScanOptions::default()
                 },

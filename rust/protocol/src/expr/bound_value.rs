@@ -1,7 +1,5 @@
 //! Expressions for values: parsed, bound to a schema, and evaluated for each row.
 
-use std::sync::Arc;
-
 use arrow_array::{ArrayRef, RecordBatch};
 
 use crate::expr::BoundPredicate;
@@ -9,14 +7,14 @@ use crate::expr::cast::assign::{is_assignable, keeps_all};
 use crate::expr::cast::coercion::wider;
 use crate::expr::compute::{Computed, Node, operand_name};
 use crate::expr::literal::integers::is_integral;
-use crate::expr::span::Source;
+use crate::expr::span::SourceText;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
 /// An expression for a value that is bound to a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoundValue {
-    pub(in crate::expr) text: Arc<str>,
+    pub(in crate::expr) text: SourceText,
     pub(in crate::expr) computed: Computed,
 }
 
@@ -30,7 +28,7 @@ impl BoundValue {
     /// The SQL text.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.as_str()
     }
 
     /// Whether the value is that of a column or nested field.
@@ -71,7 +69,7 @@ impl BoundValue {
     /// `InvalidPredicate` with the position if Spark raises an error for a row: overflow, division by zero, an invalid
     /// cast.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<ArrayRef> {
-        self.computed.evaluate(batch, Source(&self.text))
+        self.computed.evaluate(batch, self.text.source())
     }
 
     /// Returns the expression with the type of the column that it is assigned to: numbers are converted to other numbers,
@@ -106,13 +104,13 @@ impl BoundValue {
 
     fn converted(self, column: &str, to: &DataType, missing: Missing) -> Result<Self> {
         let text = self.text;
-        let computed = assigned(self.computed, column, to, (&text, missing))?;
+        let computed = assigned(self.computed, column, to, (text.as_str(), missing))?;
         let computed = match computed.is_constant()
             && matches!(computed.node, Node::Cast { .. } | Node::Assign { .. })
         {
             true => {
                 // A constant that is not kept is found before a row is read.
-                computed.constant(Source(&text))?;
+                computed.constant(text.source())?;
                 computed
             }
             false => computed,

@@ -31,6 +31,7 @@ pub use evaluate::evaluate;
 pub use literal::{LikePattern, Scalar, ValueSet};
 pub use operators::Comparison;
 pub use parse::parse_predicate;
+pub use span::Subject;
 pub use syntax::{Predicate, ValueExpr};
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
 

@@ -11,7 +11,7 @@ use crate::expr::kernels::intervals::moved;
 use crate::expr::kernels::negation::{negated, type_of_negated};
 use crate::expr::literal::integers::is_numeric;
 use crate::expr::operators::Arithmetic;
-use crate::expr::span::{Source, Span};
+use crate::expr::span::Span;
 use crate::expr::syntax::Expr;
 use crate::expr::{BoundValue, Predicate, ValueExpr};
 use crate::schema::{DataType, PrimitiveType, StructType};
@@ -25,7 +25,7 @@ impl ValueExpr {
     /// the position.
     pub fn bind(&self, schema: &StructType) -> Result<BoundValue> {
         let timed = self.0.timed(|name| schema.field_ignoring_case(name).is_some())?;
-        value_of(&timed, &Binder::new(schema, Source(&timed.text)))
+        value_of(&timed, &Binder::new(schema, timed.text.source()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Evaluates expressions without columns.
 
-use super::{Binder, BoundPredicate, Predicate, Source, Value};
+use super::{Binder, BoundPredicate, Predicate, Value};
 use crate::expr::cast::known::Known;
 use crate::expr::syntax::Expr;
 use crate::expr::{Scalar, ValueExpr};
@@ -27,7 +27,7 @@ impl Predicate {
     pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
         let nothing = StructType::default();
         let timed = self.timed(|_| false)?;
-        let binder = Binder::new(&nothing, Source(&timed.text));
+        let binder = Binder::new(&nothing, timed.text.source());
         if let Some(column) = timed.columns().first() {
             let message = format!(
                 "the column {} is used where a constant is expected",

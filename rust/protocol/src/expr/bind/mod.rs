@@ -40,7 +40,7 @@ impl Predicate {
     /// `column`.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
         let timed = self.timed(|name| schema.field_ignoring_case(name).is_some())?;
-        Binder::new(schema, Source(&timed.text)).condition(&timed.root)
+        Binder::new(schema, timed.text.source()).condition(&timed.root)
     }
 }
 
@@ -187,7 +187,7 @@ impl Binder<'_> {
             ExprKind::Arithmetic(op, left, right) => self.arithmetic(at, *op, left, right)?,
             ExprKind::Negate(inner) => self.negative(at, inner)?,
             ExprKind::Cast { inner, to, or_null } => self.cast(at, inner, *to, *or_null)?,
-            ExprKind::Call(function, arguments) => self.call(at, *function, arguments)?,
+            ExprKind::Call(function, arguments) => self.call(at, function, arguments)?,
             ExprKind::Case {
                 operand,
                 branches,
@@ -229,7 +229,7 @@ impl Binder<'_> {
         }
         Ok(BoundPredicate::Computed(ComputedPart(Arc::new(
             ComputedCondition {
-                text: self.source.0.into(),
+                text: self.source.to_owned(),
                 shown: expr.to_string(),
                 operands,
                 condition,

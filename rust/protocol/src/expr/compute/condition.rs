@@ -1,7 +1,6 @@
 //! Conditions on computed values.
 
 use std::fmt::{self, Display, Formatter};
-use std::sync::Arc;
 
 use arrow_array::{BooleanArray, RecordBatch};
 
@@ -9,7 +8,7 @@ use super::node::{Computed, in_operands};
 use super::with_operands;
 use crate::Result;
 use crate::expr::bound::RowCondition;
-use crate::expr::span::Source;
+use crate::expr::span::SourceText;
 use crate::expr::{BoundPredicate, evaluate};
 
 /// A condition on the values of expressions. Data skipping cannot judge it, except by partition values.
@@ -18,7 +17,7 @@ use crate::expr::{BoundPredicate, evaluate};
 #[derive(Clone, Debug)]
 pub(in crate::expr) struct ComputedCondition {
     /// The text of the complete expression, for errors that point into it.
-    pub(in crate::expr) text: Arc<str>,
+    pub(in crate::expr) text: SourceText,
     /// The text of this condition.
     pub(in crate::expr) shown: String,
     /// The expressions, and the names by which the condition refers to their values.
@@ -34,7 +33,7 @@ impl Display for ComputedCondition {
 
 impl RowCondition for ComputedCondition {
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
-        let batch = with_operands(batch, &self.operands, Source(&self.text))?;
+        let batch = with_operands(batch, &self.operands, self.text.source())?;
         evaluate(&self.condition, &batch)
     }
 

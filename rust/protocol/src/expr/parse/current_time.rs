@@ -7,7 +7,7 @@ use crate::expr::functions::Form;
 use crate::expr::span::Span;
 use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::time::spellings::{format_days, format_micros};
-use crate::expr::{Predicate, ValueExpr, parse_predicate};
+use crate::expr::{Predicate, ValueExpr};
 
 const DAY: i64 = 86_400_000_000;
 
@@ -63,7 +63,7 @@ impl Predicate {
             return Ok(self);
         }
         calls.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
-        let mut text = self.text.to_string();
+        let mut text = self.text.as_str().to_owned();
         for (at, form) in calls {
             let time = match form {
                 Form::CurrentDate => format!("DATE '{}'", format_days(micros.div_euclid(DAY))),
@@ -71,7 +71,7 @@ impl Predicate {
             };
             text.replace_range(at.start..at.end, &time);
         }
-        parse_predicate(&text)
+        Self::parse_as(&text, self.text.source().subject)
     }
 }
 

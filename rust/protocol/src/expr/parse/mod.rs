@@ -12,7 +12,7 @@ mod tests;
 mod tokens;
 mod words;
 
-use super::span::{Source, Span};
+use super::span::{Source, Span, Subject};
 use super::{Comparison, Predicate, ValueExpr};
 use crate::Result;
 use crate::expr::syntax::{Expr, ExprKind};
@@ -36,11 +36,17 @@ const WHAT_THERE_IS: &str =
 /// use deltaic_protocol::expr::parse_predicate;
 /// parse_predicate("day >= DATE '2026-11-01' AND (region = 'EU' OR amount > 9.5)")?;
 /// let error = parse_predicate("day >").unwrap_err();
-/// assert_eq!(error.what(), "the expression cannot be read: it ends where a value is expected at line 1, column 6");
+/// assert_eq!(error.what(), "the predicate cannot be read: it ends where a value is expected at line 1, column 6");
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
-    let source = Source(text);
+    parse(Source {
+        text,
+        subject: Subject::Predicate,
+    })
+}
+
+fn parse(source: Source<'_>) -> Result<Predicate> {
     let mut parser = Parser {
         source,
         tokens: tokens::tokens(source)?,
@@ -52,7 +58,7 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
         return parser.unexpected("the end");
     }
     Ok(Predicate {
-        text: text.into(),
+        text: source.to_owned(),
         root,
         now: None,
     })
@@ -66,7 +72,33 @@ impl ValueExpr {
     /// `InvalidPredicate` for invalid SQL, `UnsupportedExpression` for SQL that is not implemented; both with the
     /// position.
     pub fn parse(text: &str) -> Result<Self> {
-        parse_predicate(text).map(Self)
+        Self::parse_as(text, Subject::Expression)
+    }
+
+    /// The same for an expression that errors refer to by this subject.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::parse`].
+    pub fn parse_as(text: &str, subject: Subject) -> Result<Self> {
+        parse(Source { text, subject }).map(Self)
+    }
+}
+
+impl Predicate {
+    /// Parses a predicate as [`parse_predicate`] does; errors refer to it by this subject.
+    ///
+    /// ```
+    /// use deltaic_protocol::expr::{Predicate, Subject};
+    /// let error = Predicate::parse_as("a >", Subject::Constraint).unwrap_err();
+    /// assert!(error.what().starts_with("the constraint cannot be read: it ends"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse_predicate`].
+    pub fn parse_as(text: &str, subject: Subject) -> Result<Self> {
+        parse(Source { text, subject })
     }
 }
 
@@ -90,7 +122,7 @@ impl Parser<'_> {
 
     /// The position of the next token.
     fn here(&self) -> Span {
-        let end = self.source.0.len();
+        let end = self.source.text.len();
         self.tokens
             .get(self.position)
             .map_or(Span { start: end, end }, |(_, at)| *at)
@@ -150,8 +182,11 @@ impl Parser<'_> {
     }
 
     fn wrong<T>(&self, at: Span, why: &str) -> Result<T> {
-        self.source
-            .invalid(at, format!("the expression cannot be read: {why}"), HOW_TO_WRITE)
+        self.source.invalid(
+            at,
+            format!("{} cannot be read: {why}", self.source.subject),
+            HOW_TO_WRITE,
+        )
     }
 
     fn unknown<T>(&self, at: Span) -> Result<T> {
@@ -175,7 +210,7 @@ impl Parser<'_> {
     }
 
     fn too_deep<T>(&self, at: Span) -> Result<T> {
-        let message = format!("the expression nests more than {DEPTH} levels deep");
+        let message = format!("{} nests more than {DEPTH} levels deep", self.source.subject);
         self.source.invalid(
             at,
             message,

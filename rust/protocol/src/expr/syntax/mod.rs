@@ -6,11 +6,9 @@ mod value_expr;
 
 pub use value_expr::ValueExpr;
 
-use std::sync::Arc;
-
 use crate::expr::functions::Function;
 use crate::expr::operators::{Arithmetic, Interval, TextTest};
-use crate::expr::span::Span;
+use crate::expr::span::{SourceText, Span};
 use crate::expr::{Comparison, Scalar};
 use crate::schema::PrimitiveType;
 
@@ -26,7 +24,7 @@ use crate::schema::PrimitiveType;
 #[derive(Clone, Debug)]
 pub struct Predicate {
     /// The text, for errors that point into it.
-    pub(in crate::expr) text: Arc<str>,
+    pub(in crate::expr) text: SourceText,
     pub(in crate::expr) root: Expr,
     /// The current time in microseconds since the epoch, if it is known.
     pub(in crate::expr) now: Option<i64>,
@@ -36,7 +34,7 @@ impl Predicate {
     /// The SQL text that was parsed.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.as_str()
     }
 }
 
