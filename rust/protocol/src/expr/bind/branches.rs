@@ -2,9 +2,9 @@
 
 use super::{Binder, Column, Value};
 use crate::Result;
+use crate::expr::bound::{Computed, Node};
 use crate::expr::cast::coercion::wider;
 use crate::expr::cast::known::Known;
-use crate::expr::compute::{Computed, Node};
 use crate::expr::literal::integers::is_integral;
 use crate::expr::span::Span;
 use crate::expr::syntax::{Expr, ExprKind};

@@ -3,7 +3,7 @@
 use super::{Binder, Value};
 use crate::Result;
 use crate::expr::Scalar;
-use crate::expr::compute::{Computed, Node};
+use crate::expr::bound::{Computed, Node};
 use crate::expr::functions::{Argument, Arguments, Form, Function, Meaning, Signature, Types};
 use crate::expr::span::Span;
 use crate::expr::syntax::Expr;

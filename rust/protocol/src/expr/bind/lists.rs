@@ -5,9 +5,9 @@ use super::literal_position::{self, LiteralPosition};
 use super::{Binder, Value};
 use crate::Result;
 
+use crate::expr::bound::Computed;
 use crate::expr::cast::coercion::wider;
 use crate::expr::cast::known::Known;
-use crate::expr::compute::Computed;
 use crate::expr::span::Span;
 use crate::expr::syntax::Expr;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare_values};

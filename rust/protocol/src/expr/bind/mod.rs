@@ -1,11 +1,13 @@
 //! Binds expressions to a schema: resolves columns, folds and types literals, and rejects incompatible
 //! operands with their position in the text.
 
+mod assigned;
 mod branches;
 mod calls;
 mod comparisons;
 mod computed;
 mod constants;
+mod conversions;
 mod join;
 mod lists;
 pub(super) mod literal_position;
@@ -17,9 +19,8 @@ mod tests;
 mod texts;
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 
-use super::compute::{Computed, ComputedCondition};
+use super::bound::{Computed, Test};
 use super::failure::Failure;
 use super::span::{Source, Span};
 use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar};
@@ -227,14 +228,14 @@ impl Binder<'_> {
         if operands.is_empty() || matches!(condition, BoundPredicate::Constant(_)) {
             return Ok(condition);
         }
-        Ok(BoundPredicate::Computed(ComputedPart(Arc::new(
-            ComputedCondition {
+        Ok(BoundPredicate::Computed(ComputedPart::new(
+            expr.to_string(),
+            Test::Operands {
                 text: self.source.to_owned(),
-                shown: expr.to_string(),
                 operands,
                 condition,
             },
-        ))))
+        )))
     }
 
     /// Binds a test of an operand.

@@ -1,8 +1,8 @@
 //! Binds tests of strings, and IS NAN.
 
 use super::{Binder, Value};
+use crate::expr::bound::{Computed, Node};
 use crate::expr::cast::known::Known;
-use crate::expr::compute::{Computed, Node};
 use crate::expr::literal::like::Simple;
 use crate::expr::operators::TextTest;
 use crate::expr::span::Span;

@@ -64,3 +64,24 @@ fn not_finite(value: f64) -> &'static str {
         "-Infinity"
     }
 }
+
+/// The literal of a condition's result.
+pub(in crate::expr) fn truth_value(value: Option<bool>) -> &'static str {
+    match value {
+        Some(true) => "TRUE",
+        Some(false) => "FALSE",
+        None => "NULL",
+    }
+}
+
+/// Writes parts in parentheses with a text between them.
+pub(in crate::expr) fn joined<T: Display>(f: &mut Formatter<'_>, parts: &[T], between: &str) -> fmt::Result {
+    f.write_str("(")?;
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            f.write_str(between)?;
+        }
+        write!(f, "{part}")?;
+    }
+    f.write_str(")")
+}

@@ -1,77 +1,12 @@
-//! Displays predicates as text that can be parsed to equal predicates.
+//! Displays expressions as text that can be parsed to equal expressions.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{Expr, ExprKind, Predicate};
 use crate::expr::functions::EXACT_SECOND;
-use crate::expr::literal::sql_text::{Quoted, write_scalar};
+use crate::expr::literal::sql_text::{Quoted, joined, truth_value, write_scalar};
 use crate::expr::operators::Interval;
-use crate::expr::{BoundPredicate, Operand};
 use crate::schema::{InExpression, PrimitiveType};
-
-impl Display for Operand {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Column(path) => InExpression(path).fmt(f),
-            Self::Scalar(scalar) => write_scalar(f, scalar, false),
-        }
-    }
-}
-
-fn constant(value: Option<bool>) -> &'static str {
-    match value {
-        Some(true) => "TRUE",
-        Some(false) => "FALSE",
-        None => "NULL",
-    }
-}
-
-impl Display for BoundPredicate {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Constant(value) => f.write_str(constant(*value)),
-            Self::Column(path) => InExpression(path).fmt(f),
-            Self::IsNull(path) => write!(f, "{} IS NULL", InExpression(path)),
-            Self::IsNan(path) => write!(f, "isnan({})", InExpression(path)),
-            Self::StartsWith(path, text) => write!(f, "startswith({}, {})", InExpression(path), Quoted(text)),
-            Self::EndsWith(path, text) => write!(f, "endswith({}, {})", InExpression(path), Quoted(text)),
-            Self::Contains(path, text) => write!(f, "contains({}, {})", InExpression(path), Quoted(text)),
-            Self::Like(path, pattern) => write!(f, "{} LIKE {}", InExpression(path), Quoted(&pattern.text())),
-            Self::Compare { op, left, right, .. } => write!(f, "{left} {op} {right}"),
-            Self::In {
-                path,
-                values,
-                has_null,
-            } => {
-                write!(f, "{} IN (", InExpression(path))?;
-                for (index, value) in values.values().iter().enumerate() {
-                    f.write_str(if index > 0 { ", " } else { "" })?;
-                    write_scalar(f, value, false)?;
-                }
-                f.write_str(if *has_null { ", NULL)" } else { ")" })
-            }
-            Self::Is(inner, truth) => {
-                let truth = truth.map_or("UNKNOWN", |truth| constant(Some(truth)));
-                write!(f, "({inner}) IS {truth}")
-            }
-            Self::And(parts) => joined(f, parts, " AND "),
-            Self::Or(parts) => joined(f, parts, " OR "),
-            Self::Not(inner) => write!(f, "NOT {inner}"),
-            Self::Computed(computed) => Display::fmt(computed, f),
-        }
-    }
-}
-
-fn joined<T: Display>(f: &mut Formatter<'_>, parts: &[T], between: &str) -> fmt::Result {
-    f.write_str("(")?;
-    for (index, part) in parts.iter().enumerate() {
-        if index > 0 {
-            f.write_str(between)?;
-        }
-        write!(f, "{part}")?;
-    }
-    f.write_str(")")
-}
 
 impl Display for Predicate {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -102,7 +37,7 @@ impl Display for Expr {
             }
             ExprKind::IsNull(inner) => write!(f, "({inner} IS NULL)"),
             ExprKind::Is(inner, truth) => {
-                let truth = truth.map_or("UNKNOWN", |truth| constant(Some(truth)));
+                let truth = truth.map_or("UNKNOWN", |truth| truth_value(Some(truth)));
                 write!(f, "({inner} IS {truth})")
             }
             ExprKind::In(inner, list) => {

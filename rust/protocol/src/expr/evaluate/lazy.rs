@@ -4,8 +4,9 @@ use arrow_array::{RecordBatch, new_null_array};
 use arrow_buffer::BooleanBuffer;
 
 use super::branches::Choice;
-use super::{Computed, Node, Values};
+use crate::expr::bound::{Computed, Node};
 use crate::expr::functions::Laziness;
+use crate::expr::kernels::Values;
 use crate::expr::span::Source;
 use crate::{Error, Result};
 

@@ -1,14 +1,23 @@
-//! Bound predicates: resolved columns and typed values.
+//! Bound expressions: resolved columns and typed values, as one tree of conditions and computed values.
+//!
+//! [`BoundPredicate`] has a closed form over columns, by which data skipping judges it. Other conditions are
+//! [`ComputedPart`]s.
+
+mod condition;
+mod display;
+mod node;
+mod padded;
+mod value;
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Debug, Display, Formatter};
-use std::sync::Arc;
-
-use arrow_array::{BooleanArray, RecordBatch};
 
 use super::{Comparison, LikePattern, Scalar, ValueSet};
-use crate::Result;
 use crate::schema::PrimitiveType;
+pub use condition::ComputedPart;
+pub(super) use condition::Test;
+pub(super) use node::{Computed, Node, operand_name};
+pub(super) use padded::{Compared, PaddedComparison, trimmed};
+pub use value::BoundValue;
 
 /// An operand of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,44 +82,6 @@ pub enum BoundPredicate {
     Computed(ComputedPart),
 }
 
-/// A condition on computed values, displayed as the text of its expression.
-pub(super) trait RowCondition: Debug + Display + Send + Sync {
-    /// TRUE, FALSE or NULL for each row.
-    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
-
-    /// Each reference to a column or nested field.
-    fn paths(&self) -> Vec<&Vec<String>>;
-
-    /// A condition on columns that holds wherever this one does.
-    fn implied(&self) -> Option<&BoundPredicate> {
-        None
-    }
-}
-
-/// A condition on computed values. Data skipping judges it by partition values, and by what it [implies](Self::implied).
-#[derive(Clone, Debug)]
-pub struct ComputedPart(pub(super) Arc<dyn RowCondition>);
-
-impl ComputedPart {
-    /// A condition on columns that holds wherever this one does.
-    #[must_use]
-    pub fn implied(&self) -> Option<&BoundPredicate> {
-        self.0.implied()
-    }
-}
-
-impl PartialEq for ComputedPart {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_string() == other.to_string() && self.0.paths() == other.0.paths()
-    }
-}
-
-impl Display for ComputedPart {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Display::fmt(&self.0, f)
-    }
-}
-
 impl BoundPredicate {
     /// The top-level columns that the predicate refers to.
     #[must_use]
@@ -141,7 +112,7 @@ impl BoundPredicate {
             }
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.for_each_path(visit)),
             Self::Not(inner) | Self::Is(inner, _) => inner.for_each_path(visit),
-            Self::Computed(computed) => computed.0.paths().into_iter().for_each(visit),
+            Self::Computed(computed) => computed.for_each_path(visit),
         }
     }
 

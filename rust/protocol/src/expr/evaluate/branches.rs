@@ -8,9 +8,9 @@ use arrow_schema::{ArrowError, DataType as ArrowType};
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
 use arrow_select::interleave::interleave;
 
-use super::{Computed, Values};
-use crate::expr::BoundPredicate;
-use crate::expr::evaluate::on_rows;
+use super::on_rows;
+use crate::expr::bound::{BoundPredicate, Computed};
+use crate::expr::kernels::Values;
 use crate::expr::span::Source;
 use crate::schema::DataType;
 use crate::{Error, Result};

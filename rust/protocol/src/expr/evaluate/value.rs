@@ -1,35 +1,44 @@
-//! Evaluates bound expressions over batches, to Arrow arrays of any type, with Spark's ANSI semantics.
+//! The values of expressions, as Arrow arrays of any type, with Spark's ANSI semantics.
 //!
-//! Arrow's kernels and loops over arrays compute whole columns; a branch of CASE, IF or COALESCE is evaluated only for the
-//! rows that reach it, so that it raises only their errors.
-
-mod branches;
-mod condition;
-mod lazy;
-mod node;
+//! Whole columns are computed. A branch of CASE, IF or COALESCE is evaluated only for the rows that reach it, so that it
+//! raises only their errors.
 
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema};
 
-use super::cast::assign::assigned_values;
-use super::cast::known::Known;
-use super::failure::Failure;
-use super::functions::{Call, Meaning};
-use super::kernels::intervals::moved;
-use super::kernels::negation::negate;
-use super::kernels::{Values, cast_or_null, cast_values, nested, primitive, scalars, text_tests};
-use super::span::Source;
-use super::{Scalar, column, evaluate};
+use super::columns::column;
+use super::{branches, evaluate, lazy};
+use crate::expr::Scalar;
+use crate::expr::bound::{BoundValue, Computed, Node};
+use crate::expr::cast::assign::assigned_values;
+use crate::expr::cast::known::Known;
+use crate::expr::failure::Failure;
+use crate::expr::functions::{Call, Function, Meaning};
+use crate::expr::kernels::intervals::moved;
+use crate::expr::kernels::negation::negate;
+use crate::expr::kernels::{Values, cast_or_null, cast_values, nested, primitive, scalars, text_tests};
+use crate::expr::span::Source;
+use crate::schema::PrimitiveType;
 use crate::shown_row::shown_row;
 use crate::{Error, ErrorKind, Result};
-pub(super) use condition::ComputedCondition;
-pub(super) use node::{Computed, Node, operand_name};
+
+impl BoundValue {
+    /// Evaluates the expression for each row of a batch, which has the columns of the schema.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` with the position if Spark raises an error for a row: overflow, division by zero, an invalid
+    /// cast.
+    pub fn evaluate(&self, batch: &RecordBatch) -> Result<ArrayRef> {
+        self.computed.evaluate(batch, self.text.source())
+    }
+}
 
 impl Computed {
     /// The values of the rows of a batch. `source` is the text to which errors point.
-    pub(super) fn values(&self, batch: &RecordBatch, source: Source<'_>) -> Result<Values> {
+    pub(in crate::expr) fn values(&self, batch: &RecordBatch, source: Source<'_>) -> Result<Values> {
         let rows = batch.num_rows();
         let failed = |failure: Failure| failure.at(source, self.at);
         let of = |part: &Self| part.values(batch, source);
@@ -69,19 +78,7 @@ impl Computed {
             Node::Assign { inner, column, hint } => {
                 let from = primitive(&inner.data_type).map_err(failed)?;
                 let to = primitive(&self.data_type).map_err(failed)?;
-                let values = of(inner)?;
-                match assigned_values(&values.array, from, to)? {
-                    Ok(kept) => Ok(values.with(kept)),
-                    Err(refused) => {
-                        let error = refused.error(column, &values.array, from, to);
-                        let row = match values.is_constant {
-                            true => None,
-                            false => shown_row(batch, refused.row),
-                        };
-                        let error = row.into_iter().fold(error, |error, row| error.with("row", row));
-                        Err(error.hint(hint.as_str()))
-                    }
-                }
+                assigned(&of(inner)?, (from, to), (column, hint), batch)
             }
             Node::TextTest(test, sides) => {
                 let [text, part] = sides.as_ref();
@@ -93,23 +90,7 @@ impl Computed {
                 let [text, pattern] = lazy::pair([text, pattern], [0, 1], batch, source)?;
                 text_tests::like(&text, &pattern, *escape, rows).map_err(failed)
             }
-            Node::Call(function, arguments) => {
-                let Meaning::Values { laziness, kernel, .. } = function.meaning else {
-                    return Err(Error::internal(format!(
-                        "{} is not a function of values",
-                        function.name()
-                    )));
-                };
-                let values = lazy::arguments(laziness, arguments, batch, source)?;
-                let types: Vec<_> = arguments.iter().map(|argument| &argument.data_type).collect();
-                let call = Call {
-                    values: &values,
-                    types: &types,
-                    data_type: &self.data_type,
-                    rows,
-                };
-                kernel(&call).map_err(failed)
-            }
+            Node::Call(function, arguments) => self.call(function, arguments, batch, source),
             Node::Struct(parts) => {
                 let values = parts.iter().map(of).collect::<Result<Vec<_>>>()?;
                 nested::structure(&values, &self.data_type, rows).map_err(failed)
@@ -132,13 +113,38 @@ impl Computed {
         }
     }
 
+    /// The results of a function of values.
+    fn call(
+        &self,
+        function: &Function,
+        arguments: &[Self],
+        batch: &RecordBatch,
+        source: Source<'_>,
+    ) -> Result<Values> {
+        let Meaning::Values { laziness, kernel, .. } = function.meaning else {
+            return Err(Error::internal(format!(
+                "{} is not a function of values",
+                function.name()
+            )));
+        };
+        let values = lazy::arguments(laziness, arguments, batch, source)?;
+        let types: Vec<_> = arguments.iter().map(|argument| &argument.data_type).collect();
+        let call = Call {
+            values: &values,
+            types: &types,
+            data_type: &self.data_type,
+            rows: batch.num_rows(),
+        };
+        kernel(&call).map_err(|failure| failure.at(source, self.at))
+    }
+
     /// One value for each row of a batch, in an array of the expression's type.
-    pub(super) fn evaluate(&self, batch: &RecordBatch, source: Source<'_>) -> Result<ArrayRef> {
+    pub(in crate::expr) fn evaluate(&self, batch: &RecordBatch, source: Source<'_>) -> Result<ArrayRef> {
         self.values(batch, source)?.into_rows(batch.num_rows())
     }
 
     /// The value of an expression of a primitive type without columns.
-    pub(super) fn constant(&self, source: Source<'_>) -> Result<Option<Scalar>> {
+    pub(in crate::expr) fn constant(&self, source: Source<'_>) -> Result<Option<Scalar>> {
         let Some(data_type) = self.data_type.as_primitive() else {
             return Err(Error::internal("a constant has a primitive type"));
         };
@@ -149,15 +155,36 @@ impl Computed {
     }
 
     /// Whether the value is the same for all rows and depends on no operand.
-    pub(super) fn is_constant(&self) -> bool {
+    pub(in crate::expr) fn is_constant(&self) -> bool {
         let mut is_constant = true;
         self.for_each_path(&mut |_| is_constant = false);
         is_constant
     }
 }
 
+/// Numbers as the values of a column, which must keep them. An error has the row of the first one that it does not keep.
+fn assigned(
+    values: &Values,
+    (from, to): (PrimitiveType, PrimitiveType),
+    (column, hint): (&str, &str),
+    batch: &RecordBatch,
+) -> Result<Values> {
+    match assigned_values(&values.array, from, to)? {
+        Ok(kept) => Ok(values.with(kept)),
+        Err(refused) => {
+            let error = refused.error(column, &values.array, from, to);
+            let row = match values.is_constant {
+                true => None,
+                false => shown_row(batch, refused.row),
+            };
+            let error = row.into_iter().fold(error, |error, row| error.with("row", row));
+            Err(error.hint(hint))
+        }
+    }
+}
+
 /// The batch with the values of operands as further columns.
-pub(super) fn with_operands(
+pub(in crate::expr) fn with_operands(
     batch: &RecordBatch,
     operands: &[(String, Computed)],
     source: Source<'_>,

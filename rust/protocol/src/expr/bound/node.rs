@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::expr::BoundPredicate;
+use super::BoundPredicate;
 use crate::expr::cast::known::Known;
 use crate::expr::functions::Function;
 use crate::expr::kernels::arithmetic::Plan;

@@ -1,77 +1,11 @@
-//! Expressions for values: parsed, bound to a schema, and evaluated for each row.
+//! Gives bound values the types of the columns that they are assigned to.
 
-use arrow_array::{ArrayRef, RecordBatch};
-
-use crate::expr::BoundPredicate;
+use crate::expr::bound::{BoundPredicate, BoundValue, Computed, Node, operand_name};
 use crate::expr::cast::assign::{is_assignable, keeps_all};
-use crate::expr::cast::coercion::wider;
-use crate::expr::compute::{Computed, Node, operand_name};
-use crate::expr::literal::integers::is_integral;
-use crate::expr::span::SourceText;
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
 
-/// An expression for a value that is bound to a schema.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoundValue {
-    pub(in crate::expr) text: SourceText,
-    pub(in crate::expr) computed: Computed,
-}
-
 impl BoundValue {
-    /// The type of the values.
-    #[must_use]
-    pub fn data_type(&self) -> &DataType {
-        &self.computed.data_type
-    }
-
-    /// The SQL text.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        self.text.as_str()
-    }
-
-    /// Whether the value is that of a column or nested field.
-    #[must_use]
-    pub fn is_column(&self) -> bool {
-        matches!(self.computed.node, Node::Column(_))
-    }
-
-    /// The names of the column or nested field whose value this is, cast to a wider number or not.
-    #[must_use]
-    pub fn widened_column(&self) -> Option<&[String]> {
-        match &self.computed.node {
-            Node::Column(path) => Some(path),
-            Node::Cast {
-                inner,
-                or_null: false,
-            } => match (&inner.node, &inner.data_type, self.data_type()) {
-                (Node::Column(path), DataType::Primitive(from), DataType::Primitive(to))
-                    if is_integral(*from) && is_integral(*to) && wider(*from, *to) == Some(*to) =>
-                {
-                    Some(path)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// Calls `visit` with each reference to a column or nested field.
-    pub fn for_each_path<'a>(&'a self, visit: &mut dyn FnMut(&'a Vec<String>)) {
-        self.computed.for_each_path(visit);
-    }
-
-    /// Evaluates the expression for each row of a batch, which has the columns of the schema.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidPredicate` with the position if Spark raises an error for a row: overflow, division by zero, an invalid
-    /// cast.
-    pub fn evaluate(&self, batch: &RecordBatch) -> Result<ArrayRef> {
-        self.computed.evaluate(batch, self.text.source())
-    }
-
     /// Returns the expression with the type of the column that it is assigned to: numbers are converted to other numbers,
     /// with an error for a row whose value the type cannot hold; NULL and dates are converted too, and structs field by
     /// field. Lists and maps are left to the writer of the rows, which converts their parts.
