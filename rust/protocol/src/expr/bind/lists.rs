@@ -48,22 +48,7 @@ impl Binder<'_> {
             Value::Condition(_) => PrimitiveType::Boolean,
             Value::Interval(_) | Value::Computed(_) => return self.only_of_columns(inner.at),
         };
-        // All operands are compared in one type.
-        let mut common = own;
-        for (item, expr) in items.iter().zip(list) {
-            match wider(common, item.data_type) {
-                Some(wider) => common = wider,
-                None => return self.apart(expr.at, own, item.data_type),
-            }
-        }
-        let mut values = Vec::with_capacity(items.len());
-        let mut has_null = false;
-        for (item, expr) in items.iter().zip(list) {
-            match item.cast(common).map_err(self.failed(expr.at))?.value {
-                Some(value) => values.push(value),
-                None => has_null = true,
-            }
-        }
+        let (common, values, has_null) = self.in_one_type(own, &items, list)?;
         match value {
             Value::Known(known) => {
                 let Some(own) = known.cast(common).map_err(self.failed(at))?.value else {
@@ -100,6 +85,31 @@ impl Binder<'_> {
             }
             _ => self.only_of_columns(at),
         }
+    }
+
+    /// The common type of all operands, the constants of a list in it, and whether one of them is NULL.
+    fn in_one_type(
+        &self,
+        own: PrimitiveType,
+        items: &[Known],
+        list: &[Expr],
+    ) -> Result<(PrimitiveType, Vec<Scalar>, bool)> {
+        let mut common = own;
+        for (item, expr) in items.iter().zip(list) {
+            match wider(common, item.data_type) {
+                Some(wider) => common = wider,
+                None => return self.apart(expr.at, own, item.data_type),
+            }
+        }
+        let mut values = Vec::with_capacity(items.len());
+        let mut has_null = false;
+        for (item, expr) in items.iter().zip(list) {
+            match item.cast(common).map_err(self.failed(expr.at))?.value {
+                Some(value) => values.push(value),
+                None => has_null = true,
+            }
+        }
+        Ok((common, values, has_null))
     }
 
     /// Binds IN with a list that has computed values: constants up to the first of them, which are already bound.
