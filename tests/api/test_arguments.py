@@ -293,7 +293,7 @@ WRONG: dict[str, tuple[Callable[[deltaic.Table], object], type[Exception], str]]
     "a default": (
         lambda table: table.alter(deltaic.alter.SetDefault("id", "foo(")),
         deltaic.InvalidPredicate,
-        "the expression cannot be read: it ends where",
+        "the default cannot be read: it ends where",
     ),
     "a domain": (
         lambda table: table.alter(deltaic.alter.RemoveDomain("q")),

@@ -188,13 +188,6 @@ impl Error {
         self
     }
 
-    /// Replaces the message.
-    #[must_use]
-    pub fn reworded(mut self, change: impl FnOnce(&str) -> String) -> Self {
-        self.0.message = change(&self.0.message);
-        self
-    }
-
     /// Sets the hint: what the user can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

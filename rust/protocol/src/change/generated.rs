@@ -3,7 +3,7 @@
 //! Protocol: *Generated Columns*. delta-spark refuses every later change of the metadata if the types differ.
 
 use crate::TableConfiguration;
-use crate::expr::{BoundValue, ValueExpr};
+use crate::expr::{BoundValue, Subject, ValueExpr};
 use crate::features::supports_for_writers;
 use crate::schema::{DataType, StructField, StructType};
 use crate::{Error, ErrorKind, Result};
@@ -18,11 +18,7 @@ use crate::{Error, ErrorKind, Result};
 pub(super) fn ensure_generated(schema: &StructType) -> Result<()> {
     let sources = sources(schema);
     for (field, expression) in generated(schema) {
-        let bound = bind(expression, &sources).map_err(|error| {
-            error
-                .reworded(|message| message.replace("the predicate", "the generation expression"))
-                .with("field", field.name.as_str())
-        })?;
+        let bound = bind(expression, &sources).map_err(|error| error.with("field", field.name.as_str()))?;
         if !is_same(bound.data_type(), &field.data_type) {
             let hint = match field.data_type {
                 DataType::Primitive(to) => format!("write CAST({expression} AS {to})"),
@@ -81,7 +77,7 @@ fn sources(schema: &StructType) -> StructType {
 }
 
 fn bind(expression: &str, sources: &StructType) -> Result<BoundValue> {
-    ValueExpr::parse(expression)?.bind(sources)
+    ValueExpr::parse_as(expression, Subject::GenerationExpression)?.bind(sources)
 }
 
 fn mismatch(field: &StructField, expression: &str, found: &DataType) -> Error {
@@ -183,5 +179,12 @@ mod tests {
             assert_eq!(error.hint_text() == Some(cast.as_str()), !is_nested, "{error:?}");
         }
         Ok(())
+    }
+
+    #[test]
+    fn errors_name_the_generation_expression() {
+        let error = created("int", "foo(").expect_err("it ends too early");
+        let message = "the generation expression cannot be read: it ends where a value is expected";
+        assert!(error.what().starts_with(message), "{error}");
     }
 }

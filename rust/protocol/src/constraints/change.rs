@@ -6,7 +6,7 @@
 use super::{PREFIX, check_constraints};
 use crate::TableConfiguration;
 use crate::error::nearest;
-use crate::expr::parse_predicate;
+use crate::expr::{Predicate, Subject};
 use crate::if_absent::IfAbsent;
 use crate::schema::StructType;
 use crate::{Error, ErrorKind, Result};
@@ -42,7 +42,7 @@ pub(crate) fn add(
         );
     }
     let expression = expression.trim();
-    parse_predicate(expression)?.bind(schema)?;
+    Predicate::parse_as(expression, Subject::Constraint)?.bind(schema)?;
     table.require(&["checkConstraints"])?;
     table.set_property(&format!("{PREFIX}{key}"), expression);
     Ok(())

@@ -1,4 +1,7 @@
-//! Spans in the text of a predicate, and errors that point to them.
+//! Spans in the text of an expression, and errors that point to them.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 
 use crate::{Error, ErrorKind, Result};
 
@@ -30,11 +33,70 @@ impl Span {
 /// Maximum length of the line that is shown below an error.
 const SHOWN: usize = 72;
 
+/// What an expression is: the subject of messages about all of it.
+///
+/// ```
+/// use deltaic_protocol::expr::{Subject, ValueExpr};
+/// let error = ValueExpr::parse_as("foo(", Subject::Default).unwrap_err();
+/// assert!(error.what().starts_with("the default cannot be read: it ends"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A condition that selects rows.
+    Predicate,
+    /// A value.
+    Expression,
+    /// The default of a column.
+    Default,
+    /// The expression of a generated column.
+    GenerationExpression,
+    /// A condition that every row of a table satisfies.
+    Constraint,
+}
+
+impl Display for Subject {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Predicate => "the predicate",
+            Self::Expression => "the expression",
+            Self::Default => "the default",
+            Self::GenerationExpression => "the generation expression",
+            Self::Constraint => "the constraint",
+        })
+    }
+}
+
+/// The text of an expression, which its bound forms share.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SourceText(Arc<(Box<str>, Subject)>);
+
+impl SourceText {
+    pub(super) fn source(&self) -> Source<'_> {
+        let (text, subject) = self.0.as_ref();
+        Source {
+            text,
+            subject: *subject,
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        self.source().text
+    }
+}
+
 /// The text to which an error points.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a>(pub(super) &'a str);
+pub(super) struct Source<'a> {
+    pub(super) text: &'a str,
+    pub(super) subject: Subject,
+}
 
 impl Source<'_> {
+    /// The text, shared.
+    pub(super) fn to_owned(self) -> SourceText {
+        SourceText(Arc::new((self.text.into(), self.subject)))
+    }
+
     /// An error with its position.
     pub(super) fn error(self, kind: ErrorKind, at: Span, message: &str, hint: &str) -> Error {
         let (line, column, shown) = self.place(at);
@@ -44,36 +106,36 @@ impl Source<'_> {
             (hint, Some(shown)) => format!("{hint}\n{shown}"),
         };
         let error = Error::new(kind, format!("{message} at line {line}, column {column}"))
-            .with("predicate", shortened(self.0))
+            .with("predicate", shortened(self.text))
             .with("line", line)
             .with("column", column);
         if hint.is_empty() { error } else { error.hint(hint) }
     }
 
-    /// The predicate is invalid.
+    /// The expression is invalid.
     pub(super) fn invalid<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
         Err(self.error(ErrorKind::InvalidPredicate, at, message.as_ref(), hint))
     }
 
-    /// The predicate uses something that is not implemented.
+    /// The expression uses something that is not implemented.
     pub(super) fn unsupported<T>(self, at: Span, message: impl AsRef<str>, hint: &str) -> Result<T> {
         Err(self.error(ErrorKind::UnsupportedExpression, at, message.as_ref(), hint))
     }
 
     /// The text of a span.
     pub(super) fn text(self, at: Span) -> String {
-        shortened(self.0.get(at.start..at.end).unwrap_or_default())
+        shortened(self.text.get(at.start..at.end).unwrap_or_default())
     }
 
     /// Line and column, counted in characters from 1, and the line with a mark below the span.
     fn place(self, at: Span) -> (i64, i64, Option<String>) {
-        let before = self.0.get(..at.start).unwrap_or(self.0);
+        let before = self.text.get(..at.start).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let in_line = before.get(line_start..).unwrap_or_default().chars().count();
-        let rest = self.0.get(line_start..).unwrap_or_default();
+        let rest = self.text.get(line_start..).unwrap_or_default();
         let text = rest.split('\n').next().unwrap_or_default();
-        let marked = self.0.get(at.start..at.end).unwrap_or_default();
+        let marked = self.text.get(at.start..at.end).unwrap_or_default();
         let length = marked.split('\n').next().unwrap_or_default().chars().count();
         // A long line is truncated so that the span remains visible.
         let skipped = if in_line < SHOWN - 12 { 0 } else { in_line - 30 };
@@ -111,7 +173,11 @@ mod tests {
             start,
             end: start + 5,
         };
-        let error = Source(text).error(ErrorKind::InvalidPredicate, at, "no", "do");
+        let source = |text| Source {
+            text,
+            subject: Subject::Predicate,
+        };
+        let error = source(text).error(ErrorKind::InvalidPredicate, at, "no", "do");
         assert!(
             error.to_string().starts_with("no at line 2, column 3 ("),
             "{error}"
@@ -122,7 +188,7 @@ mod tests {
             start: 5_000,
             end: 5_001,
         };
-        let error = Source(&long).error(ErrorKind::InvalidPredicate, at, "no", "");
+        let error = source(&long).error(ErrorKind::InvalidPredicate, at, "no", "");
         let lines: Vec<_> = error.hint_text().unwrap_or_default().lines().collect();
         assert_eq!(lines[0], "look here:");
         assert_eq!((lines[1].len(), lines[2].find('^')), (33, lines[1].find('!')));

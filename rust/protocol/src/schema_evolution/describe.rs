@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::find::{field_mut, find};
-use crate::expr::ValueExpr;
+use crate::expr::{Subject, ValueExpr};
 use crate::schema::{ColumnName, DataType, StructType};
 use crate::{Error, ErrorKind, Result};
 
@@ -68,13 +68,10 @@ pub fn set_default(schema: &mut StructType, column: &ColumnName, expression: Opt
     let of_a_default = |error: Error| {
         let hint =
             "write a constant of the column's type as in Spark SQL, for example: 7, 'x' or DATE '2026-11-01'";
-        error
-            .reworded(|message| message.replace("the predicate", "the default"))
-            .hint(hint)
-            .with("field", column.to_string())
+        error.hint(hint).with("field", column.to_string())
     };
     // The time of a row is that of its write; whether the expression has a value does not depend on it.
-    let constant = ValueExpr::parse(expression).and_then(|value| value.at(0));
+    let constant = ValueExpr::parse_as(expression, Subject::Default).and_then(|value| value.at(0));
     let constant = constant.map_err(of_a_default)?;
     match &field.data_type {
         DataType::Primitive(primitive) => constant.constant(*primitive).and_then(|_| {
@@ -137,6 +134,22 @@ mod tests {
             let error = set_default(&mut changed, &ColumnName::parse(column)?, Some(expression));
             assert!(error.is_err(), "{column} {expression}");
             assert_eq!(changed, schema()?);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn errors_name_the_default_and_quote_its_text() -> Result<()> {
+        let column = ColumnName::parse("a")?;
+        for (expression, message) in [
+            (
+                "foo(",
+                "the default cannot be read: it ends where a value is expected",
+            ),
+            ("foo('the predicate')", "foo('the predicate') is not implemented"),
+        ] {
+            let error = set_default(&mut schema()?, &column, Some(expression)).expect_err(expression);
+            assert!(error.what().starts_with(message), "{error}");
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use deltaic_log::transaction::{
     CommitOptions, Committed, Operation, Proved, RowVerifier, Staging, describe, stage,
 };
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::expr::parse_predicate;
+use deltaic_protocol::expr::{Predicate, Subject};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 
 use super::verb::Verb;
@@ -87,10 +87,13 @@ impl RowVerifier for Rows {
                 ScanOptions {
                     columns: Some(Vec::new()),
                     // A row for which a constraint is NULL violates it.
-                    predicate: Some(parse_predicate(&format!(
-                        "({}) IS NOT TRUE",
-                        parse_predicate(expression)?
-                    ))?),
+                    predicate: Some(Predicate::parse_as(
+                        &format!(
+                            "({}) IS NOT TRUE",
+                            Predicate::parse_as(expression, Subject::Constraint)?
+                        ),
+                        Subject::Constraint,
+                    )?),
                     ..ScanOptions::default()
                 },
             );

@@ -2,12 +2,12 @@
 
 use super::{Binder, Column, Value};
 use crate::Result;
-use crate::expr::coercion::wider;
-use crate::expr::compute::{Computed, Node};
-use crate::expr::integers::is_integral;
-use crate::expr::known::Known;
-use crate::expr::predicate::{Expr, ExprKind};
+use crate::expr::bound::{Computed, Node};
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::Known;
+use crate::expr::literal::integers::is_integral;
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{Comparison, Scalar};
 use crate::schema::{DataType, PrimitiveType};
 

@@ -1,12 +1,12 @@
 //! Binds comparisons.
 
+use super::literal_position;
 use super::{Binder, Value, is, not};
 use crate::Result;
-use crate::expr::coercion::wider;
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::Known;
 use crate::expr::compare_values;
-use crate::expr::convert_literal;
-use crate::expr::integers;
-use crate::expr::known::Known;
+use crate::expr::literal::integers;
 use crate::expr::span::Span;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
@@ -184,8 +184,8 @@ pub(super) fn beside_value(
     value: Scalar,
     common: PrimitiveType,
 ) -> BoundPredicate {
-    match convert_literal::fit(&value, column) {
-        Some(fit) => convert_literal::compare(op, path, column, fit),
+    match literal_position::fit(&value, column) {
+        Some(fit) => literal_position::compare(op, path, column, fit),
         None => BoundPredicate::Compare {
             op,
             left: Operand::Column(path),

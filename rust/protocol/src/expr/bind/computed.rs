@@ -2,15 +2,16 @@
 
 use super::{Binder, BoundPredicate, Column, Value};
 use crate::Result;
-use crate::expr::Predicate;
-use crate::expr::coercion::wider;
-use crate::expr::compute::{Computed, Node, compute, later, negated, operand_name, plan, type_of_negated};
-use crate::expr::convert::castable;
-use crate::expr::integers::is_numeric;
-use crate::expr::known::Known;
-use crate::expr::predicate::{Arithmetic, Expr};
-use crate::expr::span::{Source, Span};
-use crate::expr::value_expr::{BoundValue, ValueExpr};
+use crate::expr::bound::{Computed, Node, operand_name};
+use crate::expr::cast::castable;
+use crate::expr::cast::known::Known;
+use crate::expr::kernels::arithmetic::{compute, plan};
+use crate::expr::kernels::intervals::moved;
+use crate::expr::kernels::negation::{negated, type_of_negated};
+use crate::expr::operators::Arithmetic;
+use crate::expr::span::Span;
+use crate::expr::syntax::Expr;
+use crate::expr::{BoundValue, Predicate, ValueExpr};
 use crate::schema::{DataType, PrimitiveType, StructType};
 
 impl ValueExpr {
@@ -22,7 +23,7 @@ impl ValueExpr {
     /// the position.
     pub fn bind(&self, schema: &StructType) -> Result<BoundValue> {
         let timed = self.0.timed(|name| schema.field_ignoring_case(name).is_some())?;
-        value_of(&timed, &Binder::new(schema, Source(&timed.text)))
+        value_of(&timed, &Binder::new(schema, timed.text.source()))
     }
 }
 
@@ -155,22 +156,22 @@ impl Binder<'_> {
 
     pub(super) fn arithmetic(&self, at: Span, op: Arithmetic, left: &Expr, right: &Expr) -> Result<Value> {
         let (left_value, right_value) = (self.value(left)?, self.value(right)?);
-        let (moved, expr, interval, backwards) = match (op, &left_value, &right_value) {
+        let (value, expr, interval, backwards) = match (op, &left_value, &right_value) {
             (Arithmetic::Add, Value::Interval(interval), _) => (right_value, right, *interval, false),
             (Arithmetic::Add, _, Value::Interval(interval)) => (left_value, left, *interval, false),
             (Arithmetic::Subtract, _, Value::Interval(interval)) => (left_value, left, *interval, true),
             _ => return self.combined(at, op, (left.at, left_value), (right.at, right_value)),
         };
-        let inner = self.typed(expr.at, moved)?;
+        let inner = self.typed(expr.at, value)?;
         let from = inner.data_type.as_primitive().unwrap_or(PrimitiveType::Void);
         let null = Known::computed(None, from);
-        let data_type = later(&null, interval, backwards)
+        let data_type = moved(&null, interval, backwards)
             .map_err(self.failed(at))?
             .data_type;
         self.folded(Computed {
             at,
             data_type: DataType::Primitive(data_type),
-            node: Node::Later(Box::new(inner), interval, backwards),
+            node: Node::Moved(Box::new(inner), interval, backwards),
         })
     }
 
@@ -231,73 +232,6 @@ impl Binder<'_> {
                 format!("the type {} is not cast to the type {to}", inner.data_type),
             ),
         }
-    }
-
-    /// Converts a computed part to the type that a function needs, as Spark does without being asked.
-    pub(super) fn implicit(&self, part: Computed, to: PrimitiveType) -> Result<Computed> {
-        use PrimitiveType::{Date, Timestamp, TimestampNtz, Variant, Void};
-        let is_time = |data_type| matches!(data_type, Date | Timestamp | TimestampNtz);
-        let at = part.at;
-        let is_converted = match part.data_type.as_primitive() {
-            Some(from) if from == to => return Ok(part),
-            None | Some(Variant) => false,
-            Some(Void | PrimitiveType::String) => true,
-            Some(_) if to == PrimitiveType::String => true,
-            Some(from) => (is_numeric(from) && is_numeric(to)) || (is_time(from) && is_time(to)),
-        };
-        if !is_converted {
-            let message = format!("a value of the type {to} is expected, not {}", part.data_type);
-            return self.invalid(at, message);
-        }
-        self.as_type(part, to)
-    }
-
-    /// Casts a computed part to the common type of several.
-    pub(super) fn as_type(&self, part: Computed, to: PrimitiveType) -> Result<Computed> {
-        if part.data_type == DataType::Primitive(to) {
-            return Ok(part);
-        }
-        let at = part.at;
-        let cast = self.folded(Computed {
-            at,
-            data_type: DataType::Primitive(to),
-            node: Node::Cast {
-                inner: Box::new(part),
-                or_null: false,
-            },
-        })?;
-        self.typed(at, cast)
-    }
-
-    /// Converts parts to their common type.
-    pub(super) fn alike(&self, at: Span, parts: Vec<Computed>) -> Result<(Vec<Computed>, DataType)> {
-        let mut common = DataType::Primitive(PrimitiveType::Void);
-        for part in &parts {
-            common = match (common, &part.data_type) {
-                (DataType::Primitive(PrimitiveType::Void), other) => other.clone(),
-                (known, DataType::Primitive(PrimitiveType::Void)) => known,
-                (known, other) if known == *other => known,
-                (DataType::Primitive(a), DataType::Primitive(b)) => match wider(a, *b) {
-                    Some(common) => DataType::Primitive(common),
-                    None => return self.apart(at, a, *b),
-                },
-                (known, other) => {
-                    let message = format!("the types {known} and {other} have no common type");
-                    return self.invalid(at, message);
-                }
-            };
-        }
-        let convert = |part: Computed| match &common {
-            DataType::Primitive(to) => self.as_type(part, *to),
-            _ if part.data_type == common => Ok(part),
-            _ => Ok(Computed {
-                data_type: common.clone(),
-                node: Node::Null,
-                ..part
-            }),
-        };
-        let parts = parts.into_iter().map(convert).collect::<Result<Vec<_>>>()?;
-        Ok((parts, common))
     }
 
     /// The condition that two computed values are equal.

@@ -1,9 +1,9 @@
 //! Evaluates expressions without columns.
 
-use super::{Binder, BoundPredicate, Predicate, Source, Value};
-use crate::expr::Scalar;
-use crate::expr::known::Known;
-use crate::expr::predicate::Expr;
+use super::{Binder, BoundPredicate, Predicate, Value};
+use crate::expr::cast::known::Known;
+use crate::expr::syntax::Expr;
+use crate::expr::{Scalar, ValueExpr};
 use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, Result};
 
@@ -27,7 +27,7 @@ impl Predicate {
     pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
         let nothing = StructType::default();
         let timed = self.timed(|_| false)?;
-        let binder = Binder::new(&nothing, Source(&timed.text));
+        let binder = Binder::new(&nothing, timed.text.source());
         if let Some(column) = timed.columns().first() {
             let message = format!(
                 "the column {} is used where a constant is expected",
@@ -44,6 +44,17 @@ impl Predicate {
             .cast(to)
             .map(|known| known.value)
             .map_err(binder.failed(timed.root.at))
+    }
+}
+
+impl ValueExpr {
+    /// The value of an expression without columns, cast to a type; `None` if it is NULL.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Predicate::constant`].
+    pub fn constant(&self, to: PrimitiveType) -> Result<Option<Scalar>> {
+        self.0.constant(to)
     }
 }
 

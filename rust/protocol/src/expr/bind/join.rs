@@ -1,12 +1,10 @@
 //! Binds the condition of a join, and conditions and values over its two sides.
 
-use std::sync::Arc;
-
 use super::Binder;
 use super::computed::value_of;
-use crate::expr::predicate::{Expr, ExprKind};
-use crate::expr::sides::{Side, Sides};
-use crate::expr::span::Source;
+use super::sides::{Side, Sides};
+use crate::expr::span::SourceText;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{BoundPredicate, BoundValue, Comparison, Predicate, ValueExpr};
 use crate::{Error, Result};
 
@@ -92,7 +90,7 @@ impl Sides {
     }
 
     /// The two values of an equality, if each is of one side.
-    fn key(&self, text: &Arc<str>, part: &Expr) -> Result<Option<JoinKey>> {
+    fn key(&self, text: &SourceText, part: &Expr) -> Result<Option<JoinKey>> {
         let ExprKind::Compare(op @ (Comparison::Equal | Comparison::NullSafeEqual), left, right) = &part.kind
         else {
             return Ok(None);
@@ -132,8 +130,8 @@ impl Sides {
         }
     }
 
-    fn binder<'a>(&'a self, text: &'a str) -> Binder<'a> {
-        Binder::of_sides(self, Source(text))
+    fn binder<'a>(&'a self, text: &'a SourceText) -> Binder<'a> {
+        Binder::of_sides(self, text.source())
     }
 }
 

@@ -1,14 +1,15 @@
 //! Binds IN: all operands are compared in one type.
 
 use super::comparisons::{beside_value, with_truth};
+use super::literal_position::{self, LiteralPosition};
 use super::{Binder, Value};
 use crate::Result;
-use crate::expr::coercion::wider;
-use crate::expr::compute::Computed;
-use crate::expr::convert_literal::{self, LiteralPosition};
-use crate::expr::known::Known;
-use crate::expr::predicate::Expr;
+
+use crate::expr::bound::Computed;
+use crate::expr::cast::coercion::wider;
+use crate::expr::cast::known::Known;
 use crate::expr::span::Span;
+use crate::expr::syntax::Expr;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare_values};
 use crate::schema::{DataType, PrimitiveType};
 
@@ -47,22 +48,7 @@ impl Binder<'_> {
             Value::Condition(_) => PrimitiveType::Boolean,
             Value::Interval(_) | Value::Computed(_) => return self.only_of_columns(inner.at),
         };
-        // All operands are compared in one type.
-        let mut common = own;
-        for (item, expr) in items.iter().zip(list) {
-            match wider(common, item.data_type) {
-                Some(wider) => common = wider,
-                None => return self.apart(expr.at, own, item.data_type),
-            }
-        }
-        let mut values = Vec::with_capacity(items.len());
-        let mut has_null = false;
-        for (item, expr) in items.iter().zip(list) {
-            match item.cast(common).map_err(self.failed(expr.at))?.value {
-                Some(value) => values.push(value),
-                None => has_null = true,
-            }
-        }
+        let (common, values, has_null) = self.in_one_type(own, &items, list)?;
         match value {
             Value::Known(known) => {
                 let Some(own) = known.cast(common).map_err(self.failed(at))?.value else {
@@ -99,6 +85,31 @@ impl Binder<'_> {
             }
             _ => self.only_of_columns(at),
         }
+    }
+
+    /// The common type of all operands, the constants of a list in it, and whether one of them is NULL.
+    fn in_one_type(
+        &self,
+        own: PrimitiveType,
+        items: &[Known],
+        list: &[Expr],
+    ) -> Result<(PrimitiveType, Vec<Scalar>, bool)> {
+        let mut common = own;
+        for (item, expr) in items.iter().zip(list) {
+            match wider(common, item.data_type) {
+                Some(wider) => common = wider,
+                None => return self.apart(expr.at, own, item.data_type),
+            }
+        }
+        let mut values = Vec::with_capacity(items.len());
+        let mut has_null = false;
+        for (item, expr) in items.iter().zip(list) {
+            match item.cast(common).map_err(self.failed(expr.at))?.value {
+                Some(value) => values.push(value),
+                None => has_null = true,
+            }
+        }
+        Ok((common, values, has_null))
     }
 
     /// Binds IN with a list that has computed values: constants up to the first of them, which are already bound.
@@ -142,7 +153,7 @@ fn one_of(
 ) -> BoundPredicate {
     let fits: Option<Vec<LiteralPosition>> = values
         .iter()
-        .map(|value| convert_literal::fit(value, column))
+        .map(|value| literal_position::fit(value, column))
         .collect();
     let Some(fits) = fits else {
         // They are compared one by one, in a type other than that of the column.
@@ -164,7 +175,7 @@ fn one_of(
     let values = ValueSet::new(fits.into_iter().filter_map(exact).collect());
     match (values.values(), has_null) {
         ([], true) => BoundPredicate::Constant(None),
-        ([], false) => convert_literal::unless_null(path, false),
+        ([], false) => literal_position::unless_null(path, false),
         ([value], false) => BoundPredicate::Compare {
             op: Comparison::Equal,
             left: Operand::Column(path),

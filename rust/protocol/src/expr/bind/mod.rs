@@ -1,32 +1,37 @@
 //! Binds expressions to a schema: resolves columns, folds and types literals, and rejects incompatible
 //! operands with their position in the text.
 
+mod assigned;
 mod branches;
 mod calls;
 mod comparisons;
 mod computed;
 mod constants;
+mod conversions;
 mod join;
 mod lists;
+pub(super) mod literal_position;
 mod names;
 mod padded;
+mod sides;
 #[cfg(test)]
 mod tests;
 mod texts;
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 
-use super::compute::{Computed, ComputedCondition};
+use super::bound::{Computed, Test};
 use super::failure::Failure;
-use super::known::Known;
-use super::predicate::{Expr, ExprKind, Interval};
 use super::span::{Source, Span};
-use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar, Sides};
+use super::{BoundPredicate, Comparison, ComputedPart, Predicate, Scalar};
+use crate::expr::cast::known::Known;
+use crate::expr::operators::Interval;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::schema::{DataType, PrimitiveType, StructType};
 use crate::{Error, Result};
 
 pub use join::{JoinCondition, JoinKey};
+pub use sides::{SOURCE, Side, Sides, TARGET};
 
 impl Predicate {
     /// Resolves names and types against a schema.
@@ -36,7 +41,7 @@ impl Predicate {
     /// `column`.
     pub fn bind(&self, schema: &StructType) -> Result<BoundPredicate> {
         let timed = self.timed(|name| schema.field_ignoring_case(name).is_some())?;
-        Binder::new(schema, Source(&timed.text)).condition(&timed.root)
+        Binder::new(schema, timed.text.source()).condition(&timed.root)
     }
 }
 
@@ -183,7 +188,7 @@ impl Binder<'_> {
             ExprKind::Arithmetic(op, left, right) => self.arithmetic(at, *op, left, right)?,
             ExprKind::Negate(inner) => self.negative(at, inner)?,
             ExprKind::Cast { inner, to, or_null } => self.cast(at, inner, *to, *or_null)?,
-            ExprKind::Call(function, arguments) => self.call(at, *function, arguments)?,
+            ExprKind::Call(function, arguments) => self.call(at, function, arguments)?,
             ExprKind::Case {
                 operand,
                 branches,
@@ -223,14 +228,14 @@ impl Binder<'_> {
         if operands.is_empty() || matches!(condition, BoundPredicate::Constant(_)) {
             return Ok(condition);
         }
-        Ok(BoundPredicate::Computed(ComputedPart(Arc::new(
-            ComputedCondition {
-                text: self.source.0.into(),
-                shown: expr.to_string(),
+        Ok(BoundPredicate::Computed(ComputedPart::new(
+            expr.to_string(),
+            Test::Operands {
+                text: self.source.to_owned(),
                 operands,
                 condition,
             },
-        ))))
+        )))
     }
 
     /// Binds a test of an operand.

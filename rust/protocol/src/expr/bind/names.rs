@@ -2,8 +2,8 @@
 
 use super::{Binder, Column, Value};
 use crate::error::nearest;
-use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::schema::{ColumnName, DataType, DeclaredLength, DeclaredType, PrimitiveType, StructField};
 use crate::{Error, Result};
 
@@ -11,7 +11,8 @@ impl Binder<'_> {
     /// A variant cannot be compared: its values have no single type.
     pub(super) fn of_a_variant<T>(&self, at: Span, name: &str) -> Result<T> {
         let message = format!(
-            "a predicate supports only IS NULL and IS NOT NULL for variants, and {name} is a variant or in one"
+            "{} supports only IS NULL and IS NOT NULL for variants, and {name} is a variant or in one",
+            self.source.subject
         );
         let hint = "read the rows with scan(variant=\"json\") and filter the values afterwards";
         self.source

@@ -2,13 +2,11 @@
 //! and IN with constants, and comparisons of two such columns. It does not pad for BETWEEN, LIKE and functions, in fields
 //! of structs, or in a list with NULL.
 
-use std::sync::Arc;
-
 use super::{Binder, Column, Value};
 use crate::Result;
-use crate::expr::known::Known;
-use crate::expr::padded::{Compared, PaddedComparison};
-use crate::expr::predicate::{Expr, ExprKind};
+use crate::expr::bound::{Compared, PaddedComparison, Test};
+use crate::expr::cast::known::Known;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{BoundPredicate, Comparison, ComputedPart, Scalar};
 
 impl Binder<'_> {
@@ -79,8 +77,9 @@ impl Binder<'_> {
 
 fn compared(column: &Column, with: Compared, shown: &dyn ToString) -> Option<BoundPredicate> {
     column.char_length?;
-    let comparison = PaddedComparison::new(shown.to_string(), column.path.clone(), with);
-    Some(BoundPredicate::Computed(ComputedPart(Arc::new(comparison))))
+    let comparison = PaddedComparison::new(column.path.clone(), with);
+    let part = ComputedPart::new(shown.to_string(), Test::Padded(comparison));
+    Some(BoundPredicate::Computed(part))
 }
 
 fn text(known: &Known) -> Option<&str> {

@@ -1,11 +1,12 @@
 //! Binds tests of strings, and IS NAN.
 
 use super::{Binder, Value};
-use crate::expr::compute::{Computed, Node};
-use crate::expr::known::Known;
-use crate::expr::like::Simple;
-use crate::expr::predicate::{Expr, TextTest};
+use crate::expr::bound::{Computed, Node};
+use crate::expr::cast::known::Known;
+use crate::expr::literal::like::Simple;
+use crate::expr::operators::TextTest;
 use crate::expr::span::Span;
+use crate::expr::syntax::Expr;
 use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar};
 use crate::schema::{DataType, PrimitiveType};
 use crate::{Error, Result};

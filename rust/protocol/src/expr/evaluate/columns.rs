@@ -9,7 +9,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
 use super::failed;
-use crate::expr::convert::double_of;
+use crate::expr::cast::double_of;
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
 

@@ -11,7 +11,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::columns::column_of;
 use crate::expr::ValueSet;
-use crate::expr::values::{word_of_double, word_of_float};
+use crate::expr::literal::value_set::{word_of_double, word_of_float};
 use crate::schema::arrow_type_name;
 use crate::{Error, ErrorKind, Result};
 

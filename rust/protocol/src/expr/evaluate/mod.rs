@@ -1,14 +1,18 @@
-//! TRUE, FALSE or NULL for each row of a batch, by Spark's rules.
+//! Evaluates bound expressions: TRUE, FALSE or NULL for each row of a batch, and values, by Spark's rules.
 //!
 //! NaN equals NaN and is above every other number; -0.0 equals 0.0; text and bytes compare byte by byte.
 
+mod branches;
 mod columns;
 mod compare;
 mod is_in;
+mod lazy;
+mod padded;
 #[cfg(test)]
 mod pairs;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use arrow_arith::boolean::{and_kleene, is_null, not, or_kleene};
 use arrow_array::cast::AsArray;
@@ -18,10 +22,10 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use arrow_select::filter::filter_record_batch;
 
-use super::BoundPredicate;
+use super::bound::{BoundPredicate, Test};
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};
-pub(super) use columns::{column, column_of};
+use columns::{column, column_of};
 
 /// Evaluates a predicate for each row; the batch contains the columns under the names of the schema.
 ///
@@ -54,7 +58,14 @@ pub fn evaluate(predicate: &BoundPredicate, batch: &RecordBatch) -> Result<Boole
         BoundPredicate::Like(path, pattern) => of_texts(batch, path, |own| pattern.matches(own))?,
         BoundPredicate::And(parts) => fold(parts, batch, true, and_kleene)?,
         BoundPredicate::Or(parts) => fold(parts, batch, false, or_kleene)?,
-        BoundPredicate::Computed(computed) => computed.0.evaluate(batch)?,
+        BoundPredicate::Computed(computed) => match computed.test() {
+            Test::Operands {
+                text,
+                operands,
+                condition,
+            } => evaluate(condition, &value::with_operands(batch, operands, text.source())?)?,
+            Test::Padded(comparison) => padded::compare_padded(comparison, batch)?,
+        },
         BoundPredicate::Not(inner) => not(&evaluate(inner, batch)?).map_err(failed)?,
         BoundPredicate::Is(inner, truth) => is(&evaluate(inner, batch)?, *truth),
         BoundPredicate::In {

@@ -3,9 +3,10 @@
 use super::Parser;
 use crate::Result;
 use crate::expr::Scalar;
-use crate::expr::function::Function;
-use crate::expr::predicate::{Arithmetic, Expr, ExprKind, TextTest};
+use crate::expr::functions::{EXACT_SECOND, Function};
+use crate::expr::operators::{Arithmetic, TextTest};
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 
 impl Parser<'_> {
     /// Parses what follows the opening parenthesis of a call.
@@ -73,11 +74,11 @@ impl Parser<'_> {
 
     fn trim(&mut self, start: Span) -> Result<Expr> {
         let function = match () {
-            () if self.accept_word("LEADING") => Function::LeftTrim,
-            () if self.accept_word("TRAILING") => Function::RightTrim,
+            () if self.accept_word("LEADING") => "ltrim",
+            () if self.accept_word("TRAILING") => "rtrim",
             () => {
                 self.accept_word("BOTH");
-                Function::Trim
+                "trim"
             }
         };
         let mut arguments = Vec::new();
@@ -87,7 +88,7 @@ impl Parser<'_> {
         self.expect_word("FROM")?;
         arguments.push(self.condition()?);
         self.expect_sign(")")?;
-        self.made(start, ExprKind::Call(function, arguments))
+        self.call(start, function, arguments)
     }
 
     fn extract(&mut self, start: Span) -> Result<Expr> {
@@ -97,14 +98,17 @@ impl Parser<'_> {
         };
         self.advance();
         let function = match field.to_ascii_uppercase().as_str() {
-            "YEAR" | "Y" | "YEARS" | "YR" | "YRS" => Function::Year,
-            "QUARTER" | "QTR" => Function::Quarter,
-            "MONTH" | "MON" | "MONS" | "MONTHS" => Function::Month,
-            "DAY" | "D" | "DAYS" => Function::Day,
-            "HOUR" | "H" | "HOURS" | "HR" | "HRS" => Function::Hour,
-            "MINUTE" | "M" | "MIN" | "MINS" | "MINUTES" => Function::Minute,
-            "SECOND" | "S" | "SEC" | "SECONDS" | "SECS" => Function::ExactSecond,
-            _ => return self.unknown(at),
+            "YEAR" | "Y" | "YEARS" | "YR" | "YRS" => Function::of("year", 1),
+            "QUARTER" | "QTR" => Function::of("quarter", 1),
+            "MONTH" | "MON" | "MONS" | "MONTHS" => Function::of("month", 1),
+            "DAY" | "D" | "DAYS" => Function::of("day", 1),
+            "HOUR" | "H" | "HOURS" | "HR" | "HRS" => Function::of("hour", 1),
+            "MINUTE" | "M" | "MIN" | "MINS" | "MINUTES" => Function::of("minute", 1),
+            "SECOND" | "S" | "SEC" | "SECONDS" | "SECS" => Some(&EXACT_SECOND),
+            _ => None,
+        };
+        let Some(function) = function else {
+            return self.unknown(at);
         };
         self.expect_word("FROM")?;
         let of = self.condition()?;
@@ -131,7 +135,15 @@ impl Parser<'_> {
             }
         }
         self.expect_sign(")")?;
-        self.made(start, ExprKind::Call(Function::NamedStruct, arguments))
+        self.call(start, "named_struct", arguments)
+    }
+
+    /// A call of a function that the table has under this name.
+    pub(super) fn call(&self, start: Span, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        match Function::of(name, arguments.len()) {
+            Some(function) => self.made(start, ExprKind::Call(function, arguments)),
+            None => self.unknown(self.since(start)),
+        }
     }
 
     /// Parses what follows CASE.

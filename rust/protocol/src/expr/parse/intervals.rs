@@ -3,8 +3,9 @@
 use super::Parser;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::predicate::{Expr, ExprKind, Interval};
+use crate::expr::operators::Interval;
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 
 const DAY: i64 = 86_400_000_000;
 

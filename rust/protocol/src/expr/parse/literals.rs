@@ -1,7 +1,7 @@
 //! Parses the text of numbers, strings and bytes.
 
 use crate::expr::Scalar;
-use crate::expr::scalar::parse_decimal;
+use crate::expr::literal::decimal_text::parse_decimal;
 
 /// Resolves the escapes of a string; `None` if one is an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<String> {

@@ -1,8 +1,11 @@
-//! Parses SQL text in Spark's syntax into a [`Predicate`]: conditions and their combinations.
+//! Parses SQL text in Spark's syntax into a [`Predicate`].
 //!
-//! `tokens` is the lexer, `terms` and `words` parse values and names, `literals` parses typed literals.
+//! `tokens` is the lexer, `conditions` parses conditions and their combinations, `terms` and `words` parse values and
+//! names, `literals` parses typed literals.
 
 mod calls;
+mod conditions;
+mod current_time;
 mod intervals;
 mod literals;
 mod terms;
@@ -11,10 +14,10 @@ mod tests;
 mod tokens;
 mod words;
 
-use super::predicate::{Expr, ExprKind};
-use super::span::{Source, Span};
-use super::{Comparison, Predicate};
+use super::span::{Source, Span, Subject};
+use super::{Predicate, ValueExpr};
 use crate::Result;
+use crate::expr::syntax::{Expr, ExprKind};
 use tokens::Token;
 
 /// Maximum nesting of a predicate. A chain of ANDs or ORs and a list count as one level.
@@ -35,11 +38,17 @@ const WHAT_THERE_IS: &str =
 /// use deltaic_protocol::expr::parse_predicate;
 /// parse_predicate("day >= DATE '2026-11-01' AND (region = 'EU' OR amount > 9.5)")?;
 /// let error = parse_predicate("day >").unwrap_err();
-/// assert_eq!(error.what(), "the expression cannot be read: it ends where a value is expected at line 1, column 6");
+/// assert_eq!(error.what(), "the predicate cannot be read: it ends where a value is expected at line 1, column 6");
 /// # Ok::<(), deltaic_protocol::Error>(())
 /// ```
 pub fn parse_predicate(text: &str) -> Result<Predicate> {
-    let source = Source(text);
+    parse(Source {
+        text,
+        subject: Subject::Predicate,
+    })
+}
+
+fn parse(source: Source<'_>) -> Result<Predicate> {
     let mut parser = Parser {
         source,
         tokens: tokens::tokens(source)?,
@@ -51,10 +60,48 @@ pub fn parse_predicate(text: &str) -> Result<Predicate> {
         return parser.unexpected("the end");
     }
     Ok(Predicate {
-        text: text.into(),
+        text: source.to_owned(),
         root,
         now: None,
     })
+}
+
+impl ValueExpr {
+    /// Parses SQL text: a column, a literal, operators and functions.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidPredicate` for invalid SQL, `UnsupportedExpression` for SQL that is not implemented; both with the
+    /// position.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_as(text, Subject::Expression)
+    }
+
+    /// The same for an expression that errors refer to by this subject.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::parse`].
+    pub fn parse_as(text: &str, subject: Subject) -> Result<Self> {
+        parse(Source { text, subject }).map(Self)
+    }
+}
+
+impl Predicate {
+    /// Parses a predicate as [`parse_predicate`] does; errors refer to it by this subject.
+    ///
+    /// ```
+    /// use deltaic_protocol::expr::{Predicate, Subject};
+    /// let error = Predicate::parse_as("a >", Subject::Constraint).unwrap_err();
+    /// assert!(error.what().starts_with("the constraint cannot be read: it ends"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse_predicate`].
+    pub fn parse_as(text: &str, subject: Subject) -> Result<Self> {
+        parse(Source { text, subject })
+    }
 }
 
 struct Parser<'a> {
@@ -77,7 +124,7 @@ impl Parser<'_> {
 
     /// The position of the next token.
     fn here(&self) -> Span {
-        let end = self.source.0.len();
+        let end = self.source.text.len();
         self.tokens
             .get(self.position)
             .map_or(Span { start: end, end }, |(_, at)| *at)
@@ -137,8 +184,11 @@ impl Parser<'_> {
     }
 
     fn wrong<T>(&self, at: Span, why: &str) -> Result<T> {
-        self.source
-            .invalid(at, format!("the expression cannot be read: {why}"), HOW_TO_WRITE)
+        self.source.invalid(
+            at,
+            format!("{} cannot be read: {why}", self.source.subject),
+            HOW_TO_WRITE,
+        )
     }
 
     fn unknown<T>(&self, at: Span) -> Result<T> {
@@ -162,7 +212,7 @@ impl Parser<'_> {
     }
 
     fn too_deep<T>(&self, at: Span) -> Result<T> {
-        let message = format!("the expression nests more than {DEPTH} levels deep");
+        let message = format!("{} nests more than {DEPTH} levels deep", self.source.subject);
         self.source.invalid(
             at,
             message,
@@ -179,149 +229,5 @@ impl Parser<'_> {
         let found = read(self);
         self.depth -= 1;
         found
-    }
-
-    /// Conditions joined by OR.
-    fn condition(&mut self) -> Result<Expr> {
-        self.deeper(|parser| {
-            parser.chain("OR", ExprKind::Or, |parser| {
-                parser.chain("AND", ExprKind::And, Self::negated)
-            })
-        })
-    }
-
-    fn chain(
-        &mut self,
-        word: &str,
-        kind: fn(Vec<Expr>) -> ExprKind,
-        link: impl Fn(&mut Self) -> Result<Expr>,
-    ) -> Result<Expr> {
-        let start = self.here();
-        let first = link(self)?;
-        if !self.is_word(0, word) {
-            return Ok(first);
-        }
-        let mut links = vec![first];
-        while self.accept_word(word) {
-            links.push(link(self)?);
-        }
-        self.made(start, kind(links))
-    }
-
-    /// NOT binds tighter than AND and looser than a comparison.
-    fn negated(&mut self) -> Result<Expr> {
-        let start = self.here();
-        if self.accept_word("NOT") || self.take_sign("!") {
-            let inner = self.deeper(Self::negated)?;
-            return self.made(start, ExprKind::Not(Box::new(inner)));
-        }
-        self.predicated()
-    }
-
-    /// A value, optionally followed by IS, IN, BETWEEN or LIKE.
-    fn predicated(&mut self) -> Result<Expr> {
-        let start = self.here();
-        let value = self.value()?;
-        if self.accept_word("IS") {
-            return self.is(start, value);
-        }
-        let negated = self.is_word(0, "NOT");
-        let ahead = usize::from(negated);
-        let Token::Word(word) = self.peek_at(ahead) else {
-            return Ok(value);
-        };
-        let read = match word.to_ascii_uppercase().as_str() {
-            "IN" => Self::list,
-            "BETWEEN" => Self::between,
-            "LIKE" => Self::like,
-            "ILIKE" | "RLIKE" | "REGEXP" => {
-                self.position += ahead;
-                return self.unknown(self.here());
-            }
-            _ => return Ok(value),
-        };
-        self.position += ahead + 1;
-        let kind = read(self, value)?;
-        let inner = self.made(start, kind)?;
-        self.not_if(negated, start, inner)
-    }
-
-    fn not_if(&self, negated: bool, start: Span, inner: Expr) -> Result<Expr> {
-        if negated {
-            self.made(start, ExprKind::Not(Box::new(inner)))
-        } else {
-            Ok(inner)
-        }
-    }
-
-    /// Parses what follows IS.
-    fn is(&mut self, start: Span, value: Expr) -> Result<Expr> {
-        let negated = self.accept_word("NOT");
-        let value = Box::new(value);
-        let kind = if self.accept_word("NULL") {
-            ExprKind::IsNull(value)
-        } else if self.accept_word("TRUE") {
-            ExprKind::Is(value, Some(true))
-        } else if self.accept_word("FALSE") {
-            ExprKind::Is(value, Some(false))
-        } else if self.accept_word("UNKNOWN") {
-            ExprKind::Is(value, None)
-        } else if self.accept_word("DISTINCT") {
-            self.expect_word("FROM")?;
-            let other = self.value()?;
-            let same = self.made(
-                start,
-                ExprKind::Compare(Comparison::NullSafeEqual, value, Box::new(other)),
-            )?;
-            return self.not_if(!negated, start, same);
-        } else {
-            return self.unexpected("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM");
-        };
-        let inner = self.made(start, kind)?;
-        self.not_if(negated, start, inner)
-    }
-
-    fn list(&mut self, value: Expr) -> Result<ExprKind> {
-        self.expect_sign("(")?;
-        let mut list = vec![self.condition()?];
-        while self.take_sign(",") {
-            list.push(self.condition()?);
-        }
-        self.expect_sign(")")?;
-        Ok(ExprKind::In(Box::new(value), list))
-    }
-
-    fn between(&mut self, value: Expr) -> Result<ExprKind> {
-        let low = self.value()?;
-        self.expect_word("AND")?;
-        let high = self.value()?;
-        Ok(ExprKind::Between(Box::new(value), Box::new(low), Box::new(high)))
-    }
-
-    fn like(&mut self, value: Expr) -> Result<ExprKind> {
-        if ["ANY", "ALL", "SOME"].iter().any(|word| self.is_word(0, word))
-            && *self.peek_at(1) == Token::Sign("(")
-        {
-            return self.unknown(self.here());
-        }
-        let pattern = self.value()?;
-        let mut escape = '\\';
-        if self.accept_word("ESCAPE") {
-            let at = self.here();
-            let Token::Text(text) = self.peek().clone() else {
-                return self.unexpected("a character in quotes");
-            };
-            self.advance();
-            let mut chars = text.chars();
-            match (chars.next(), chars.next()) {
-                (Some(one), None) if one.len_utf16() == 1 => escape = one,
-                _ => return self.wrong(at, "the escape of a pattern is one character"),
-            }
-        }
-        Ok(ExprKind::Like {
-            inner: Box::new(value),
-            pattern: Box::new(pattern),
-            escape,
-        })
     }
 }

@@ -4,9 +4,9 @@ use super::Parser;
 use super::literals::number;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::function::Function;
-use crate::expr::predicate::{Arithmetic, Expr, ExprKind};
+use crate::expr::operators::Arithmetic;
 use crate::expr::span::Span;
+use crate::expr::syntax::{Expr, ExprKind};
 use crate::expr::{Comparison, Scalar};
 
 /// A binary operator.
@@ -68,7 +68,7 @@ impl Parser<'_> {
             left = match operator {
                 Infix::Compare(op) => self.made(start, ExprKind::Compare(op, one, other))?,
                 Infix::Arithmetic(op) => self.made(start, ExprKind::Arithmetic(op, one, other))?,
-                Infix::Concat => self.made(start, ExprKind::Call(Function::Concat, vec![*one, *other]))?,
+                Infix::Concat => self.call(start, "concat", vec![*one, *other])?,
                 Infix::Unknown => return self.unknown(at),
             };
         }

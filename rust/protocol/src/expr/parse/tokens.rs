@@ -55,11 +55,11 @@ fn is_word(c: char) -> bool {
 
 impl Lexer<'_> {
     fn before(&self) -> &str {
-        self.source.0.get(..self.position).unwrap_or_default()
+        self.source.text.get(..self.position).unwrap_or_default()
     }
 
     fn rest(&self) -> &str {
-        self.source.0.get(self.position..).unwrap_or_default()
+        self.source.text.get(self.position..).unwrap_or_default()
     }
 
     fn from(&self, start: usize) -> Span {
@@ -151,7 +151,7 @@ impl Lexer<'_> {
         self.skip(is_word);
         Token::Word(
             self.source
-                .0
+                .text
                 .get(start..self.position)
                 .unwrap_or_default()
                 .to_owned(),
@@ -166,7 +166,7 @@ impl Lexer<'_> {
             self.position += 1;
             let from = self.position;
             self.skip(|c| c != '`');
-            name.push_str(self.source.0.get(from..self.position).unwrap_or_default());
+            name.push_str(self.source.text.get(from..self.position).unwrap_or_default());
             if self.rest().is_empty() {
                 return self
                     .source
@@ -205,7 +205,7 @@ impl Lexer<'_> {
             text.push(c);
         }
         let Some(end) = end else {
-            self.position = self.source.0.len();
+            self.position = self.source.text.len();
             let message = format!("the string {} is not closed", self.source.text(self.from(start)));
             return self.source.invalid(self.from(start), message, "");
         };
@@ -233,7 +233,7 @@ impl Lexer<'_> {
         }
         let text = self
             .source
-            .0
+            .text
             .get(from..self.position)
             .unwrap_or_default()
             .to_owned();
@@ -262,13 +262,13 @@ impl Lexer<'_> {
         }
         let digits = self
             .source
-            .0
+            .text
             .get(start..self.position)
             .unwrap_or_default()
             .to_owned();
         let letters = self.position;
         self.skip(is_word);
-        let behind = self.source.0.get(letters..self.position).unwrap_or_default();
+        let behind = self.source.text.get(letters..self.position).unwrap_or_default();
         if behind.is_empty() {
             return Ok(Token::Number { digits, suffix: "" });
         }
@@ -280,7 +280,7 @@ impl Lexer<'_> {
             // A name may start with a digit.
             None if whole => Ok(Token::Word(
                 self.source
-                    .0
+                    .text
                     .get(start..self.position)
                     .unwrap_or_default()
                     .to_owned(),

@@ -4,9 +4,9 @@ use super::Parser;
 use super::literals::unhex;
 use super::tokens::Token;
 use crate::Result;
-use crate::expr::predicate::{Expr, ExprKind};
 use crate::expr::span::Span;
-use crate::expr::{Scalar, convert};
+use crate::expr::syntax::{Expr, ExprKind};
+use crate::expr::{Scalar, cast};
 use crate::schema::PrimitiveType;
 
 impl Parser<'_> {
@@ -77,7 +77,7 @@ impl Parser<'_> {
             }
             _ => return self.unknown(at),
         };
-        match convert::typed_literal(text, to) {
+        match cast::typed_literal(text, to) {
             Ok(value) => self.literal(start, Some(value)),
             Err(failure) => Err(failure.at(self.source, at)),
         }

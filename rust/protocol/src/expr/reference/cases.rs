@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::super::{
-    BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet, bind, coercion, convert_literal,
-};
 use super::{Row, TYPES, path};
+use crate::expr::bind::literal_position;
+use crate::expr::cast::coercion;
+use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet, bind};
 use crate::schema::PrimitiveType;
 
 pub(super) fn values(kind: PrimitiveType) -> BoxedStrategy<Scalar> {
@@ -118,9 +118,12 @@ fn leaf() -> impl Strategy<Value = BoundPredicate> {
         values(kind).prop_map(move |value| match value {
             // A boolean column is not compared with TRUE or FALSE.
             Scalar::Boolean(_) => BoundPredicate::Column(path(at)),
-            value => {
-                convert_literal::compare(op, path(at), kind, convert_literal::LiteralPosition::Exact(value))
-            }
+            value => literal_position::compare(
+                op,
+                path(at),
+                kind,
+                literal_position::LiteralPosition::Exact(value),
+            ),
         })
     });
     let listed = (0..TYPES.len() - 2).prop_flat_map(|at| {

@@ -10,10 +10,10 @@ use proptest::prelude::*;
 
 mod cases;
 
-use super::{
-    BoundPredicate, Comparison, Operand, Scalar, convert, convert_literal, evaluate, integers,
-    parse_predicate,
-};
+use crate::expr::bind::literal_position;
+use crate::expr::cast::coercion;
+use crate::expr::literal::integers;
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, cast, evaluate, parse_predicate};
 use crate::schema::{DataType, PrimitiveType, StructField, StructType};
 use cases::{comparisons, predicates, rows, values};
 
@@ -165,7 +165,7 @@ fn slow(predicate: &BoundPredicate, row: &Row) -> Option<bool> {
             common,
         } => {
             let side = |operand: &Operand| match operand {
-                Operand::Column(path) => value(row, path).map(|value| convert::cast(value, *common).unwrap()),
+                Operand::Column(path) => value(row, path).map(|value| cast::cast(value, *common).unwrap()),
                 Operand::Scalar(value) => Some(value.clone()),
             };
             match (op, side(left), side(right)) {
@@ -258,16 +258,16 @@ proptest! {
     ) {
         let column = TYPES[at].1;
         let texts = [column, literal.data_type()].contains(&PrimitiveType::String);
-        let Some(common) = super::coercion::wider(column, literal.data_type()).filter(|_| !texts) else {
+        let Some(common) = coercion::wider(column, literal.data_type()).filter(|_| !texts) else {
             return Ok(());
         };
-        let Ok(value) = convert::cast(&literal, common) else {
+        let Ok(value) = cast::cast(&literal, common) else {
             return Ok(());
         };
-        let Some(fit) = convert_literal::fit(&value, column) else {
+        let Some(fit) = literal_position::fit(&value, column) else {
             return Ok(());
         };
-        let fitted = convert_literal::compare(op, path(at), column, fit);
+        let fitted = literal_position::compare(op, path(at), column, fit);
         for row in &rows {
             let own = value_in(row, at, common);
             let expected = match (own, op) {
@@ -283,5 +283,5 @@ proptest! {
 
 /// The value of a row in the type of a comparison, if that type can represent it.
 fn value_in(row: &Row, at: usize, common: PrimitiveType) -> Option<Result<Scalar, ()>> {
-    value(row, &path(at)).map(|own| convert::cast(own, common).map_err(|_| ()))
+    value(row, &path(at)).map(|own| cast::cast(own, common).map_err(|_| ()))
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use deltaic_protocol::error::nearest;
-use deltaic_protocol::expr::{BoundValue, ValueExpr};
+use deltaic_protocol::expr::{BoundValue, Subject, ValueExpr};
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::shown_row::shown_row;
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -279,7 +279,7 @@ pub(crate) fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
         return Ok(None);
     };
     let now = now_ms().saturating_mul(1_000);
-    let value = ValueExpr::parse(text)
+    let value = ValueExpr::parse_as(text, Subject::Default)
         .and_then(|value| value.at(now))
         .and_then(|value| value.bind(&StructType::default()));
     let value = value.and_then(|value| value.assigned_as_default(&column.name, &column.data_type));

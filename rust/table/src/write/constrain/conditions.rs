@@ -6,7 +6,7 @@
 use arrow_array::{Array, RecordBatch};
 use arrow_cast::display::array_value_to_string;
 use deltaic_protocol::constraints::{check_constraints, invariants};
-use deltaic_protocol::expr::{BoundPredicate, Predicate, evaluate, parse_predicate};
+use deltaic_protocol::expr::{BoundPredicate, Predicate, Subject, evaluate};
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
@@ -58,7 +58,8 @@ impl Conditions {
         let checks = check_constraints(table.metadata()).filter(|check| is_selected(check.expression));
         for check in checks.filter(|_| binds("checkConstraints")) {
             let source = ConditionSource::Check(check.name.to_owned());
-            let predicate = parse_predicate(check.expression).map_err(|error| source.located(error))?;
+            let predicate = Predicate::parse_as(check.expression, Subject::Constraint)
+                .map_err(|error| source.located(error))?;
             conditions.add(source, &predicate, schema)?;
         }
         if !binds("invariants") {
@@ -69,7 +70,8 @@ impl Conditions {
                 continue;
             }
             let source = ConditionSource::Invariant(column.to_string());
-            let predicate = parse_predicate(&expression).map_err(|error| source.located(error))?;
+            let predicate = Predicate::parse_as(&expression, Subject::Constraint)
+                .map_err(|error| source.located(error))?;
             conditions.add(source, &predicate, schema)?;
         }
         Ok(conditions)

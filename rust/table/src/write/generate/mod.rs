@@ -7,7 +7,7 @@ pub(super) mod identity;
 use std::collections::BTreeSet;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use deltaic_protocol::expr::{BoundPredicate, BoundValue, ValueExpr, evaluate, parse_predicate};
+use deltaic_protocol::expr::{BoundPredicate, BoundValue, Predicate, Subject, ValueExpr, evaluate};
 use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::{DataType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
@@ -93,7 +93,6 @@ impl GeneratedColumns {
                 );
                 columns.push(column.map_err(|error| {
                     error
-                        .reworded(|message| message.replace("the predicate", "the generation expression"))
                         .with("field", field.name.as_str())
                         .with("expression", expression)
                 })?);
@@ -144,11 +143,15 @@ impl Generated {
         expression: &str,
         is_given: bool,
     ) -> Result<Self> {
-        let value = ValueExpr::parse(expression)?.bind(sources)?;
+        let subject = Subject::GenerationExpression;
+        let value = ValueExpr::parse_as(expression, subject)?.bind(sources)?;
         let value = value.assigned_to(&field.name, &field.data_type)?;
         let quoted = field.name.replace('`', "``");
         let check = match is_given {
-            true => Some(parse_predicate(&format!("`{quoted}` <=> ({expression})"))?.bind(schema)?),
+            true => {
+                let check = format!("`{quoted}` <=> ({expression})");
+                Some(Predicate::parse_as(&check, subject)?.bind(schema)?)
+            }
             false => None,
         };
         Ok(Self {

@@ -1,0 +1,78 @@
+//! Conditions on computed values.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+use super::BoundPredicate;
+use super::node::{Computed, in_operands};
+use super::padded::PaddedComparison;
+use crate::expr::span::SourceText;
+
+/// A condition on computed values. Data skipping judges it by partition values, and by what it [implies](Self::implied).
+///
+/// It is displayed as the text of its expression.
+#[derive(Clone, Debug)]
+pub struct ComputedPart(Arc<(String, Test)>);
+
+/// How a condition on computed values is evaluated.
+#[derive(Clone, Debug)]
+pub(in crate::expr) enum Test {
+    /// A condition on the values of expressions.
+    Operands {
+        /// The text of the complete expression, for errors that point into it.
+        text: SourceText,
+        /// The expressions, and the names by which the condition refers to their values.
+        operands: Vec<(String, Computed)>,
+        condition: BoundPredicate,
+    },
+    /// A comparison of a `char(n)` column.
+    Padded(PaddedComparison),
+}
+
+impl ComputedPart {
+    /// The condition that is displayed as `shown`.
+    pub(in crate::expr) fn new(shown: String, test: Test) -> Self {
+        Self(Arc::new((shown, test)))
+    }
+
+    pub(in crate::expr) fn test(&self) -> &Test {
+        &self.0.1
+    }
+
+    /// A condition on columns that holds wherever this one does.
+    #[must_use]
+    pub fn implied(&self) -> Option<&BoundPredicate> {
+        match self.test() {
+            Test::Operands { .. } => None,
+            Test::Padded(comparison) => comparison.implied(),
+        }
+    }
+
+    /// Calls `visit` with each reference to a column or nested field.
+    pub(super) fn for_each_path<'a>(&'a self, visit: &mut dyn FnMut(&'a Vec<String>)) {
+        match self.test() {
+            Test::Operands {
+                operands, condition, ..
+            } => in_operands(operands, visit, |visit| condition.for_each_path(visit)),
+            Test::Padded(comparison) => comparison.paths().into_iter().for_each(visit),
+        }
+    }
+
+    fn paths(&self) -> Vec<&Vec<String>> {
+        let mut found = Vec::new();
+        self.for_each_path(&mut |path| found.push(path));
+        found
+    }
+}
+
+impl PartialEq for ComputedPart {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.0 == other.0.0 && self.paths() == other.paths()
+    }
+}
+
+impl Display for ComputedPart {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.0)
+    }
+}
