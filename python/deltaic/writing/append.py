@@ -11,7 +11,6 @@ from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, 
 from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.pandas_index import with_index
 from deltaic.writing.dry_run import DryRun, preview_rows
-from deltaic.writing.identity_conflicts import with_new_identities
 
 __all__ = ["append_rows"]
 
@@ -34,13 +33,7 @@ def append_rows(
             "APPEND", refresh, rows, replaced=None, schema_mode=mode, partition_by=None, options=given
         )
 
-    def once() -> _rust.Commit:
-        known = refresh()
-        indexed = with_index(rows, known, adds_columns=mode != "keep")
-        return table.append(indexed, options=given, schema_mode=mode, known=known)
-
-    def schema_json() -> str:
-        return refresh().schema.to_json()
-
-    commit = with_new_identities(once, rows, schema_json, options)
+    known = refresh()
+    indexed = with_index(rows, known, adds_columns=mode != "keep")
+    commit = table.append(indexed, options=given, schema_mode=mode, known=known)
     return announced(commit, stacklevel=4)

@@ -13,7 +13,6 @@ from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, 
 from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.pandas_index import with_index
 from deltaic.writing.dry_run import DryRun, preview_rows
-from deltaic.writing.identity_conflicts import with_new_identities
 
 __all__ = ["overwrite_rows"]
 
@@ -47,22 +46,14 @@ def overwrite_rows(
             options=given,
         )
 
-    def once() -> _rust.Commit:
-        known = refresh()
-        return table.overwrite(
-            with_index(rows, known, adds_columns=mode != "keep"),
-            known=known,
-            predicate=to_sql(where, Snapshot(known).schema),
-            partitions=by,
-            schema_mode=mode,
-            partition_by=columns,
-            options=given,
-        )
-
-    def schema_json() -> str:
-        return refresh().schema.to_json()
-
-    # Run again, it replaces rows of the other writer too, which `row_level` may forbid.
-    runs_again = options.get("row_level", True)
-    commit = with_new_identities(once, rows, schema_json, options) if runs_again else once()
+    known = refresh()
+    commit = table.overwrite(
+        with_index(rows, known, adds_columns=mode != "keep"),
+        known=known,
+        predicate=to_sql(where, Snapshot(known).schema),
+        partitions=by,
+        schema_mode=mode,
+        partition_by=columns,
+        options=given,
+    )
     return announced(commit, stacklevel=4)

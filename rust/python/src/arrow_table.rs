@@ -32,8 +32,8 @@ pub(crate) fn read_rows(py: Python<'_>, data: BatchesIn, memory: Option<usize>) 
         .map_or_else(MemoryBudget::default, MemoryBudget::of)
         .bytes();
     guarded(|| {
-        let (schema, mut batches, mut bytes) = (data.0.schema(), Vec::new(), 0usize);
-        for batch in data.0 {
+        let (schema, mut batches, mut bytes) = (data.rows.schema(), Vec::new(), 0usize);
+        for batch in data.rows {
             py.check_signals()?;
             let batch = batch.map_err(of_producer)?;
             bytes = batch.columns().iter().fold(bytes, |bytes, column| {

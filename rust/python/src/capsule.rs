@@ -31,7 +31,7 @@ use crate::fault::guarded;
 pub(crate) use reads::is_read_once;
 
 use c_data::Stream;
-use reads::{Reading, Watched};
+use reads::{Reading, Reads, Watched};
 use rows::{Rows, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
@@ -70,17 +70,26 @@ impl<'py> FromPyObject<'_, 'py> for FieldIn {
 }
 
 /// Record batches imported from any object with `__arrow_c_stream__` or `__arrow_c_array__`.
-pub(crate) struct BatchesIn(pub Box<dyn RecordBatchReader + Send>);
+pub(crate) struct BatchesIn {
+    pub(crate) rows: Box<dyn RecordBatchReader + Send>,
+    /// The object, if its rows can be read again.
+    pub(crate) again: Option<Py<PyAny>>,
+}
 
 impl<'py> FromPyObject<'_, 'py> for BatchesIn {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(guarded(|| take_batches(object))?)
+        let again = match Reads::of(&object)? {
+            Reads::Again => Some(object.to_owned().unbind()),
+            Reads::Once | Reads::Unknown => None,
+        };
+        let rows = guarded(|| take_batches(object))?;
+        Ok(Self { rows, again })
     }
 }
 
-fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<BatchesIn> {
+fn take_batches(object: Borrowed<'_, '_, PyAny>) -> CallResult<Box<dyn RecordBatchReader + Send>> {
     let reading = Reading::of(&object)??;
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
@@ -149,11 +158,11 @@ fn ensure_no_period(field: &Field, column: &str) -> Result<(), Error> {
     }
 }
 
-fn rows(source: Source, field: &Field, reading: Reading) -> CallResult<BatchesIn> {
+fn rows(source: Source, field: &Field, reading: Reading) -> CallResult<Box<dyn RecordBatchReader + Send>> {
     ensure_values(field)?;
     let rows = Rows::new(source, field)
         .ok_or_else(|| PyTypeError::new_err("an Arrow array of structs is expected: the rows of a table"))?;
-    Ok(BatchesIn(Box::new(Watched::new(rows, reading))))
+    Ok(Box::new(Watched::new(rows, reading)))
 }
 
 fn taken_before(what: &str) -> PyErr {

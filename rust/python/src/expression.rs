@@ -25,7 +25,7 @@ pub(crate) fn evaluate_expression(rows: BatchesIn, expression: &str, micros: i64
 
 fn evaluate(rows: BatchesIn, expression: &str, micros: i64) -> Result<ArrowTable> {
     let failed = |error| Error::internal(format!("the rows cannot be read: {error}"));
-    let reader = rows.0;
+    let reader = rows.rows;
     let schema = schema_from_arrow(&reader.schema())?;
     let value = ValueExpr::parse(expression)?.at(micros)?.bind(&schema)?;
     let data_type = value.data_type().to_arrow()?;

@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
-use deltaic_protocol::Result;
+use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_table::write::RowStream;
 use futures::stream;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
+use crate::capsule::BatchesIn;
 use crate::diagnostics::deliver;
-use crate::error::CallResult;
+use crate::error::{CallResult, broken};
 use crate::fault::guarded;
 use crate::progress::Reporter;
 use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
@@ -27,23 +29,54 @@ const GRACE: Duration = Duration::from_secs(5);
 
 type NextBatch = Option<std::result::Result<RecordBatch, ArrowError>>;
 
+/// What the work requests of the waiting thread.
+pub(crate) enum Request {
+    /// The next batch.
+    Next,
+    /// The rows again, from the first: where its batches go, and the schema.
+    Again(UnboundedSender<NextBatch>, oneshot::Sender<Result<SchemaRef>>),
+}
+
+type Requests<T> = SyncSender<Event<T, Request>>;
+
 /// Rows that are requested from the waiting thread.
 fn rows_of_caller<T: Send + 'static>(
     schema: SchemaRef,
-    asks: SyncSender<Event<T, ()>>,
+    requests: &Requests<T>,
     given: UnboundedReceiver<NextBatch>,
+    is_read_again: bool,
 ) -> RowStream {
-    let next = |(asks, mut given): (SyncSender<Event<T, ()>>, UnboundedReceiver<NextBatch>)| async move {
-        let next = match asks.send(Event::Asked(())) {
+    let next = |(requests, mut given): (Requests<T>, UnboundedReceiver<NextBatch>)| async move {
+        let next = match requests.send(Event::Asked(Request::Next)) {
             Ok(()) => given.recv().await,
             Err(_) => None,
         };
         // An interrupted source must not look like the end of the rows.
         let interrupted = || Some(Err(ArrowError::ExternalError("it was interrupted".into())));
         next.unwrap_or_else(interrupted)
-            .map(|batch| (batch, (asks, given)))
+            .map(|batch| (batch, (requests, given)))
     };
-    RowStream::new(schema, stream::unfold((asks, given), next))
+    let rows = RowStream::new(schema, stream::unfold((requests.clone(), given), next));
+    if !is_read_again {
+        return rows;
+    }
+    let requests = requests.clone();
+    rows.with_again(Box::new(move || {
+        Box::pin(async move {
+            let interrupted = || {
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    "the source of the rows was interrupted",
+                )
+            };
+            let (give, given) = unbounded_channel();
+            let (answer, schema) = oneshot::channel();
+            let request = Event::Asked(Request::Again(give, answer));
+            requests.send(request).map_err(|_| interrupted())?;
+            let schema = schema.await.map_err(|_| interrupted())??;
+            Ok(rows_of_caller(schema, &requests, given, true))
+        })
+    }))
 }
 
 /// Detaches from the interpreter and waits for work that reads rows. Ctrl-C ends the wait, as does an exception of the
@@ -51,7 +84,7 @@ fn rows_of_caller<T: Send + 'static>(
 pub(crate) fn wait_reading<T, F>(
     py: Python<'_>,
     reporter: Option<&Reporter>,
-    mut rows: Box<dyn RecordBatchReader + Send>,
+    data: BatchesIn,
     work: impl FnOnce(RowStream) -> F + Send,
 ) -> CallResult<T>
 where
@@ -60,14 +93,27 @@ where
 {
     guarded(|| {
         let waited = py.detach(move || -> CallResult<Result<T>> {
-            let (give, given) = unbounded_channel();
-            let schema = rows.schema();
-            let work = Work::begin(|asks| work(rows_of_caller(schema, asks, given)))?;
+            let BatchesIn { mut rows, again } = data;
+            let (mut give, given) = unbounded_channel();
+            let (schema, is_read_again) = (rows.schema(), again.is_some());
+            let work = Work::begin(|requests| work(rows_of_caller(schema, &requests, given, is_read_again)))?;
             let mut at_its_rows = true;
             loop {
                 let looked = match work.next()? {
                     Some(Event::Done(answer)) => return Ok(answer),
-                    Some(Event::Asked(())) => next_of(&mut *rows, &give, &mut at_its_rows, &work),
+                    Some(Event::Asked(Request::Next)) => next_of(&mut *rows, &give, &mut at_its_rows, &work),
+                    Some(Event::Asked(Request::Again(to, answer))) => {
+                        let read = attached(|py| {
+                            rows = read_again(py, again.as_ref())?;
+                            Ok(())
+                        });
+                        if read.is_ok() {
+                            give = to;
+                            // If the receiver is closed, the work is about to return an error.
+                            let _ = answer.send(Ok(rows.schema()));
+                        }
+                        read
+                    }
                     None => attached(poll_python),
                 };
                 let looked = looked.and_then(|()| reporter.map_or(Ok(()), Reporter::report_if_due));
@@ -96,11 +142,18 @@ where
     })
 }
 
+/// Reads the rows of an object again.
+fn read_again(py: Python<'_>, object: Option<&Py<PyAny>>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    let missing = || broken("rows that can be read once were requested again");
+    let object = object.ok_or_else(|| PyErr::from(missing()))?;
+    Ok(object.bind(py).extract::<BatchesIn>()?.rows)
+}
+
 fn next_of<T: Send + 'static>(
     rows: &mut dyn RecordBatchReader,
     give: &UnboundedSender<NextBatch>,
     at_its_rows: &mut bool,
-    work: &Work<T, ()>,
+    work: &Work<T, Request>,
 ) -> PyResult<()> {
     let next = rows.next();
     if work.is_inherited() {

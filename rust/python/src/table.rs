@@ -161,7 +161,7 @@ impl Table {
         let table = guarded(|| Ok(table_of_rows(&data, partition_by, properties, if_exists)?))?;
         let (options, reporter) = options.parse()?;
         let location = Arc::clone(&self.location);
-        let made = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+        let made = wait_reading(py, reporter.as_ref(), data, |rows| async move {
             create_with_rows(&location, &table, rows, &options).await
         })?;
         Ok(made.map(Commit::from))
@@ -179,7 +179,7 @@ impl Table {
         let table = guarded(|| Ok(table_of_rows(&data, partition_by, properties, "error")?))?;
         let (options, reporter) = options.parse()?;
         let location = Arc::clone(&self.location);
-        let found = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+        let found = wait_reading(py, reporter.as_ref(), data, |rows| async move {
             preview_create(&location, &table, rows, &options).await
         })?;
         Ok(found.into())
@@ -608,7 +608,7 @@ impl Table {
         let known = known.map(|known| known.snapshot.clone());
         let (options, reporter) = options.parse()?;
         let (location, load) = (Arc::clone(&self.location), self.options);
-        let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| async move {
+        let committed = wait_reading(py, reporter.as_ref(), data, |rows| async move {
             let snapshot = match known {
                 Some(known) => known,
                 None => deltaic_log::Snapshot::load(location, None, load).await?,
@@ -651,7 +651,7 @@ fn table_of_rows(
         partition_columns: partition_by,
         properties,
         if_exists: IfExists::parse(if_exists)?,
-        ..NewTable::of(schema_from_arrow(&data.0.schema())?)
+        ..NewTable::of(schema_from_arrow(&data.rows.schema())?)
     })
 }
 

@@ -137,7 +137,7 @@ impl Transaction {
     #[pyo3(signature = (data, *, schema_mode="keep"))]
     fn append(&self, py: Python<'_>, data: BatchesIn, schema_mode: &str) -> CallResult<u64> {
         let (staged, schema_mode) = (self.own()?, SchemaMode::parse(schema_mode, None)?);
-        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
+        wait_reading(py, self.reporter.as_deref(), data, |rows| async move {
             let append = Append {
                 rows: verbs::new_rows(rows),
                 schema_mode,
@@ -159,7 +159,7 @@ impl Transaction {
         let staged = self.own()?;
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
         let replaced = verbs::replaced(predicate, partitions)?;
-        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
+        wait_reading(py, self.reporter.as_deref(), data, |rows| async move {
             let overwrite = Overwrite {
                 rows: verbs::new_rows(rows),
                 replaced,
@@ -221,7 +221,7 @@ impl Transaction {
     #[pyo3(signature = (data, *, request))]
     fn merge(&self, py: Python<'_>, data: BatchesIn, request: MergeRequest) -> CallResult<u64> {
         let (staged, request) = (self.own()?, request.parse()?);
-        wait_reading(py, self.reporter.as_deref(), data.0, |rows| async move {
+        wait_reading(py, self.reporter.as_deref(), data, |rows| async move {
             let mut staged = staged.lock().await;
             if staged.is_done() {
                 return Ok(0); // without reading the rows

@@ -81,7 +81,7 @@ impl VacuumRequest {
 
 fn read_inventory(rows: BatchesIn) -> Result<Candidates> {
     let mut entries = Vec::new();
-    for batch in rows.0 {
+    for batch in rows.rows {
         let batch = batch.map_err(|error| invalid(format!("the inventory cannot be read: {error}")))?;
         entries.extend(inventory_entries(&batch)?);
     }

@@ -27,7 +27,7 @@ impl WriteTask {
     fn write(&self, py: Python<'_>, data: BatchesIn, share: Option<(u32, u32)>) -> CallResult<String> {
         let task = self.0.clone();
         let share = share.map(|(index, count)| Share { index, count });
-        wait_reading(py, None, data.0, |rows| async move {
+        wait_reading(py, None, data, |rows| async move {
             let written_for = task.written_for()?;
             let Written {
                 adds,

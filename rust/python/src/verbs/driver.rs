@@ -47,7 +47,7 @@ where
     F: Future<Output = Result<V>> + Send + 'static,
 {
     let (snapshot, (options, reporter)) = (snapshot.clone(), options.parse()?);
-    let committed = wait_reading(py, reporter.as_ref(), data.0, |rows| {
+    let committed = wait_reading(py, reporter.as_ref(), data, |rows| {
         let verb = verb(rows, options.memory);
         async move { operations::run(&snapshot, &verb.await?, options).await }
     })?;
@@ -84,7 +84,7 @@ where
     F: Future<Output = Result<V>> + Send + 'static,
 {
     let (snapshot, (options, reporter)) = (snapshot.clone(), options.parse()?);
-    let found = wait_reading(py, reporter.as_ref(), data.0, |rows| {
+    let found = wait_reading(py, reporter.as_ref(), data, |rows| {
         let verb = verb(rows, options.memory);
         async move { verb.await?.preview(&snapshot, options).await }
     })?;

@@ -1,10 +1,11 @@
 //! Appends rows, which are written to data files at once.
 
-use deltaic_log::transaction::Operation;
+use deltaic_log::Snapshot;
+use deltaic_log::transaction::{CommitOptions, Operation, RunPolicy};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration};
 
 use super::verb::Verb;
-use crate::transaction::new_rows::NewRows;
+use crate::transaction::new_rows::{NewRows, has_identity};
 use crate::transaction::{SchemaMode, TableTransaction};
 
 /// Writes rows to data files and adds these. The result is the number of rows. After a conflict the same data files are
@@ -64,8 +65,32 @@ impl Verb for Append {
         self.schema_mode == SchemaMode::Keep
     }
 
+    /// Added again, they depend on no row, so `row_level` does not matter to those with new identity values.
+    fn policy(&self, snapshot: &Snapshot, options: &CommitOptions) -> Result<RunPolicy> {
+        match generates_again(snapshot, &self.rows)? {
+            true => Ok(policy_of_identity(options)),
+            false => Ok(RunPolicy::of_rows(options)),
+        }
+    }
+
     fn may_plan_again(&self, conflict: &Error) -> bool {
         may_add_again(conflict)
+    }
+}
+
+/// The maximum number of times that identity values are generated: each other writer of a table with them is a conflict.
+const MAX_IDENTITY_PLANS: usize = 100;
+
+/// Whether rows can be written again with other identity values.
+pub(super) fn generates_again(snapshot: &Snapshot, rows: &NewRows) -> Result<bool> {
+    Ok(rows.is_read_again() && has_identity(snapshot)?)
+}
+
+/// How often rows with generated identity values are written.
+pub(super) fn policy_of_identity(options: &CommitOptions) -> RunPolicy {
+    RunPolicy {
+        max_attempts: options.max_attempts.min(MAX_IDENTITY_PLANS),
+        deadline: options.deadline,
     }
 }
 

@@ -26,7 +26,7 @@ use crate::transaction::attempts::{AttemptFiles, EarlierAttempt};
 ///
 /// Those of the verb, and of [`deltaic_log::transaction::run`].
 pub async fn run(snapshot: &Snapshot, verb: &impl Verb, options: CommitOptions) -> Result<Committed> {
-    let policy = RunPolicy::of_rows(&options);
+    let policy = verb.policy(snapshot, &options)?;
     let mut attempts = Attempts {
         verb,
         options,

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use deltaic_log::Snapshot;
-use deltaic_log::transaction::{CommitOptions, Operation};
+use deltaic_log::transaction::{CommitOptions, Operation, RunPolicy};
 use deltaic_protocol::{Error, Result, TableConfiguration};
 
 use crate::transaction::{DryRun, TableTransaction};
@@ -30,6 +30,15 @@ pub trait Verb: Sync {
     /// Whether nothing is staged before the last step that may fail, so that nothing has to be undone.
     fn stages_at_once(&self) -> bool {
         false
+    }
+
+    /// How often the verb is planned on a table: again after conflicts, unless row-level concurrency is off.
+    ///
+    /// # Errors
+    ///
+    /// `CorruptLog` if the table's metadata is invalid.
+    fn policy(&self, _snapshot: &Snapshot, options: &CommitOptions) -> Result<RunPolicy> {
+        Ok(RunPolicy::of_rows(options))
     }
 
     /// Whether the verb may be planned again after this conflict of its commit.

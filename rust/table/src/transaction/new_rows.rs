@@ -1,11 +1,12 @@
 //! Stages new rows, which are written to data files at once.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use deltaic_log::Snapshot;
 use deltaic_log::progress::Stage;
 use deltaic_log::transaction::Output;
 use deltaic_protocol::expr::Predicate;
-use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
+use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
@@ -13,14 +14,22 @@ use super::metrics::Count;
 use super::requirement::Requirement;
 use super::schema_evolution::SchemaMode;
 use crate::rows::new_rows::{UnwrittenRows, WrittenRows};
-use crate::write::{RowStream, Written};
+use crate::write::{ReadAgain, RowStream, Written};
 
 /// The new rows of an append or an overwrite.
 pub enum NewRows {
-    /// Rows that are read once, by the first attempt, and written to data files.
-    Once(Mutex<Option<RowStream>>),
+    /// Rows that are written to data files: by the first attempt, and by another one only if the values that the table
+    /// generates must be others, if they can be read again.
+    Read(Mutex<ReadRows>),
     /// Data files that other processes wrote for a planned write; with the configuration of the table that it sets.
     Planned(PlannedRows),
+}
+
+/// Rows to read.
+pub struct ReadRows {
+    /// `None` if they were read.
+    stream: Option<RowStream>,
+    again: Option<ReadAgain>,
 }
 
 /// Data files that other processes wrote for a planned write.
@@ -34,7 +43,20 @@ pub struct PlannedRows {
 impl NewRows {
     /// The rows of a stream.
     pub fn of(rows: impl Into<RowStream>) -> Self {
-        Self::Once(Mutex::new(Some(rows.into())))
+        let mut stream = rows.into();
+        let again = stream.take_again();
+        Self::Read(Mutex::new(ReadRows {
+            stream: Some(stream),
+            again,
+        }))
+    }
+
+    /// Whether they can be written again with other generated values.
+    pub(crate) fn is_read_again(&self) -> bool {
+        match self {
+            Self::Read(rows) => locked(rows).again.is_some(),
+            Self::Planned(_) => false,
+        }
     }
 }
 
@@ -46,25 +68,60 @@ enum Source {
     Planned(PlannedRows),
 }
 
+const IDENTITY_HINT: &str = "identity values must be generated again, and a stream cannot be read again: run the call \
+     again with a new stream, or pass a table or data frame";
+
+fn locked(rows: &Mutex<ReadRows>) -> MutexGuard<'_, ReadRows> {
+    rows.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a conflict may come from identity values that another commit generated.
+///
+/// # Errors
+///
+/// `CorruptLog` if the table's identity columns are invalid.
+fn is_of_identity(snapshot: &Snapshot, conflict: &Error) -> Result<bool> {
+    let is_of_metadata = conflict.kind() == ErrorKind::CommitConflict(Conflict::MetadataChanged);
+    Ok(is_of_metadata && has_identity(snapshot)?)
+}
+
+/// Whether a table generates identity values.
+///
+/// # Errors
+///
+/// `CorruptLog` if its identity columns are invalid.
+pub(crate) fn has_identity(snapshot: &Snapshot) -> Result<bool> {
+    let mut fields = snapshot.schema().fields.iter();
+    fields.try_fold(false, |found, field| Ok(found || field.identity()?.is_some()))
+}
+
 impl TableTransaction {
     /// The stream at first, and then the data files that were written, if they are still valid.
-    fn source_of(&self, rows: &NewRows) -> Result<Source> {
-        let stream = match rows {
+    async fn source_of(&self, rows: &NewRows) -> Result<Source> {
+        let rows = match rows {
             NewRows::Planned(planned) => return Ok(Source::Planned(planned.clone())),
-            NewRows::Once(stream) => stream,
+            NewRows::Read(rows) => rows,
         };
         let Some(earlier) = &self.attempts.earlier else {
-            let stream = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let stream = locked(rows).stream.take();
             let stream = stream.ok_or_else(|| Error::internal("a stream was read twice"))?;
             return Ok(Source::Stream(stream));
         };
-        let output = earlier.reusable.first();
-        let output = output.ok_or_else(|| earlier.conflict.clone())?;
-        Ok(Source::Written(Written {
-            adds: output.adds.clone(),
-            rows: earlier.new_rows,
-            ..Written::default()
-        }))
+        if let Some(output) = earlier.reusable.first() {
+            return Ok(Source::Written(Written {
+                adds: output.adds.clone(),
+                rows: earlier.new_rows,
+                ..Written::default()
+            }));
+        }
+        if !is_of_identity(&self.snapshot, &earlier.conflict)? {
+            return Err(earlier.conflict.clone());
+        }
+        let again = locked(rows).again.take();
+        let again = again.ok_or_else(|| earlier.conflict.clone().hint(IDENTITY_HINT))?;
+        let mut stream = again().await?;
+        locked(rows).again = stream.take_again();
+        Ok(Source::Stream(stream))
     }
 
     /// Records the files that contain only new rows for the next attempt, unless they are valid only with the metadata of
@@ -109,7 +166,7 @@ impl TableTransaction {
         required: Option<&Predicate>,
         with_feed: bool,
     ) -> Result<u64> {
-        let rows = match self.source_of(rows)? {
+        let rows = match self.source_of(rows).await? {
             Source::Stream(rows) => rows,
             Source::Written(written) => return self.add_again(written),
             Source::Planned(PlannedRows { written, changed }) => {

@@ -37,7 +37,7 @@ pub(crate) use parquet_file::plan_of;
 pub use parquet_file::{ParquetFile, ParquetForm};
 pub(crate) use pieces::bytes_of;
 pub(crate) use plan::WritePlan;
-pub use row_stream::{RowStream, of_producer};
+pub use row_stream::{ReadAgain, RowStream, of_producer};
 pub(crate) use rows_file::{Block, RowsFile};
 pub(crate) use storable::{ensure_storable, without_void};
 pub use table_writer::{TableWriter, Written};

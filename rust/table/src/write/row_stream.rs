@@ -3,12 +3,18 @@
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use deltaic_protocol::{Error, ErrorKind, Result};
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, stream};
 
-/// Rows that are to be written. They are read once.
+/// Reads the rows of a source again, from the first.
+pub type ReadAgain = Box<dyn FnOnce() -> BoxFuture<'static, Result<RowStream>> + Send>;
+
+/// Rows that are to be written.
 pub struct RowStream {
     schema: SchemaRef,
+    /// `None` if they can be read once.
+    again: Option<ReadAgain>,
     batches: BoxStream<'static, std::result::Result<RecordBatch, ArrowError>>,
 }
 
@@ -20,8 +26,21 @@ impl RowStream {
     {
         Self {
             schema,
+            again: None,
             batches: batches.boxed(),
         }
+    }
+
+    /// The same rows, which can be read again.
+    #[must_use]
+    pub fn with_again(mut self, again: ReadAgain) -> Self {
+        self.again = Some(again);
+        self
+    }
+
+    /// How they are read again; `None` if they can be read once.
+    pub(crate) fn take_again(&mut self) -> Option<ReadAgain> {
+        self.again.take()
     }
 
     /// The schema of all batches.

@@ -7,8 +7,9 @@ mod replaced;
 
 use std::collections::BTreeSet;
 
+use deltaic_log::Snapshot;
 use deltaic_log::snapshot::{Pruning, WithStatistics};
-use deltaic_log::transaction::Operation;
+use deltaic_log::transaction::{CommitOptions, Operation, RunPolicy};
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::column_mapping::name_in_log;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, Operand, Scalar};
@@ -19,7 +20,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::clock::now_ms;
 
 pub use self::replaced::{MatchedBy, Replaced};
-use super::append::may_add_again;
+use super::append::{generates_again, may_add_again, policy_of_identity};
 use super::delete::Delete;
 use super::verb::Verb;
 use crate::rows::change_data::DeletedRows;
@@ -98,6 +99,14 @@ impl Verb for Overwrite {
         };
         transaction.record_output();
         Ok(number)
+    }
+
+    fn policy(&self, snapshot: &Snapshot, options: &CommitOptions) -> Result<RunPolicy> {
+        // Run again, it replaces rows of the other writer too, which `row_level` may forbid.
+        match options.row_level && generates_again(snapshot, &self.rows)? {
+            true => Ok(policy_of_identity(options)),
+            false => Ok(RunPolicy::of_rows(options)),
+        }
     }
 
     fn may_plan_again(&self, conflict: &Error) -> bool {
