@@ -11,7 +11,7 @@ use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::native_scan::implied_by_tree;
 use deltaic_table::operations::{Append, Overwrite, Replaced};
 use deltaic_table::scan::{Scan as TableScan, ScanOptions, StringsAs, VariantAs};
-use deltaic_table::transaction::SchemaMode;
+use deltaic_table::transaction::{NewRows, SchemaMode};
 use pyo3::prelude::*;
 
 use crate::arrow_table::ArrowTable;
@@ -248,7 +248,7 @@ impl Snapshot {
         let Some((predicate, partitions)) = replaced else {
             let append = |rows, _| async move {
                 Ok(Append {
-                    rows: verbs::new_rows(rows),
+                    rows: NewRows::of(rows),
                     schema_mode,
                 })
             };
@@ -257,7 +257,7 @@ impl Snapshot {
         let replaced = verbs::replaced(predicate.as_deref(), &partitions)?;
         let overwrite = |rows, _| async move {
             Ok(Overwrite {
-                rows: verbs::new_rows(rows),
+                rows: NewRows::of(rows),
                 replaced,
                 schema_mode,
             })

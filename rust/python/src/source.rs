@@ -160,9 +160,8 @@ fn next_of<T: Send + 'static>(
         return Ok(());
     }
     attached(|py| py.check_signals())?;
-    // A Ctrl-C inside the producer of the rows arrives through an Arrow stream as text.
     if let Some(Err(error)) = &next
-        && error.to_string().contains("KeyboardInterrupt")
+        && is_interrupt(error)
     {
         return Err(PyKeyboardInterrupt::new_err(()));
     }
@@ -170,4 +169,32 @@ fn next_of<T: Send + 'static>(
     // If the receiver is closed, the work is about to return an error.
     let _ = give.send(next);
     Ok(())
+}
+
+/// Whether Ctrl-C ended the producer of rows: its exception arrives through an Arrow stream as text, with a traceback
+/// before its name.
+fn is_interrupt(error: &ArrowError) -> bool {
+    const NAME: &str = "KeyboardInterrupt";
+    match error {
+        ArrowError::ExternalError(cause) => match cause.downcast_ref::<Error>() {
+            // Displayed, a long text would be cut.
+            Some(error) => error.what().contains(NAME),
+            None => cause.to_string().contains(NAME),
+        },
+        _ => error.to_string().contains(NAME),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_found_after_a_long_traceback() {
+        let text = format!("{}KeyboardInterrupt: ", "  File \"a.py\", line 1\n".repeat(1000));
+        let error = Error::new(ErrorKind::InvalidArgument, text);
+        assert!(!error.to_string().contains("KeyboardInterrupt"));
+        assert!(is_interrupt(&ArrowError::ExternalError(Box::new(error))));
+        assert!(!is_interrupt(&ArrowError::ComputeError("no".to_owned())));
+    }
 }

@@ -15,7 +15,7 @@ use deltaic_storage::location::StorageOptions;
 use deltaic_table::check::Depth;
 use deltaic_table::create::{create_with_rows, preview_create};
 use deltaic_table::operations::{Append, Overwrite, alter, run};
-use deltaic_table::transaction::SchemaMode;
+use deltaic_table::transaction::{NewRows, SchemaMode};
 use deltaic_table::vacuum::vacuum;
 use pyo3::prelude::*;
 
@@ -517,7 +517,7 @@ impl Table {
         let schema_mode = SchemaMode::parse(schema_mode, partition_by)?;
         let overwrite = |rows, _| async move {
             Ok(Overwrite {
-                rows: verbs::new_rows(rows),
+                rows: NewRows::of(rows),
                 replaced,
                 schema_mode,
             })
@@ -614,7 +614,7 @@ impl Table {
                 None => deltaic_log::Snapshot::load(location, None, load).await?,
             };
             let append = Append {
-                rows: verbs::new_rows(rows),
+                rows: NewRows::of(rows),
                 schema_mode,
             };
             run(&snapshot, &append, options).await

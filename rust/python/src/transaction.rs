@@ -10,7 +10,7 @@ use deltaic_protocol::change::changes_from_json;
 use deltaic_table::operations::{
     AddFiles, Alter, Append, DeleteRows, GivenFile, Overwrite, RemoveFiles, operation,
 };
-use deltaic_table::transaction::{SchemaMode, TableTransaction};
+use deltaic_table::transaction::{NewRows, SchemaMode, TableTransaction};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
@@ -103,7 +103,7 @@ impl Transaction {
     #[getter]
     fn staged(&self, py: Python<'_>) -> CallResult<(usize, usize)> {
         let staged = self.own()?;
-        wait(py, async move { Ok(staged.lock().await.staged()) })
+        wait(py, async move { Ok(staged.lock().await.staged_files()) })
     }
 
     #[pyo3(signature = (*, predicate=None))]
@@ -139,7 +139,7 @@ impl Transaction {
         let (staged, schema_mode) = (self.own()?, SchemaMode::parse(schema_mode, None)?);
         wait_reading(py, self.reporter.as_deref(), data, |rows| async move {
             let append = Append {
-                rows: verbs::new_rows(rows),
+                rows: NewRows::of(rows),
                 schema_mode,
             };
             staged.lock().await.apply(&append).await
@@ -161,7 +161,7 @@ impl Transaction {
         let replaced = verbs::replaced(predicate, partitions)?;
         wait_reading(py, self.reporter.as_deref(), data, |rows| async move {
             let overwrite = Overwrite {
-                rows: verbs::new_rows(rows),
+                rows: NewRows::of(rows),
                 replaced,
                 schema_mode,
             };

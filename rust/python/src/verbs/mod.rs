@@ -9,5 +9,5 @@ mod statistics;
 pub(crate) use driver::{preview, preview_reading, run, run_reading};
 pub(crate) use merge::{MergeRequest, merge};
 pub(crate) use optimize::OptimizeRequest;
-pub(crate) use rows::{delete, new_rows, replaced, update};
+pub(crate) use rows::{delete, replaced, update};
 pub(crate) use statistics::StatisticsRequest;

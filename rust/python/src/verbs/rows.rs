@@ -1,16 +1,9 @@
 //! Appends, overwrites, deletions and updates.
 
 use deltaic_table::operations::{Delete, Replaced, Update};
-use deltaic_table::transaction::NewRows;
-use deltaic_table::write::RowStream;
 
 use crate::error::CallResult;
 use crate::predicate::{assignments, parsed};
-
-/// The new rows of an append or an overwrite.
-pub(crate) fn new_rows(rows: RowStream) -> NewRows {
-    NewRows::of(rows)
-}
 
 /// The rows that an overwrite replaces.
 pub(crate) fn replaced(predicate: Option<&str>, partitions: &str) -> CallResult<Replaced> {

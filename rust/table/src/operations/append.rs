@@ -5,6 +5,7 @@ use deltaic_log::transaction::{CommitOptions, Operation, RunPolicy};
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration};
 
 use super::verb::Verb;
+use crate::transaction::attempts::EarlierAttempt;
 use crate::transaction::new_rows::{NewRows, has_identity};
 use crate::transaction::{SchemaMode, TableTransaction};
 
@@ -47,17 +48,19 @@ impl Verb for Append {
         Operation::Write
     }
 
-    /// The writer verifies it for the configuration that the rows lead to.
-    fn ensure_supported(&self, _table: &TableConfiguration) -> Result<()> {
+    fn ensure_valid(&self) -> Result<()> {
         Self::ensure_keeps_columns(&self.schema_mode)
     }
 
+    /// The writer verifies it for the configuration that the rows lead to.
+    fn ensure_supported(&self, _table: &TableConfiguration) -> Result<()> {
+        Ok(())
+    }
+
     async fn stage(&self, transaction: &mut TableTransaction) -> Result<u64> {
-        let rows = transaction
+        transaction
             .append_rows(&self.rows, &self.schema_mode, None, false)
-            .await?;
-        transaction.record_output();
-        Ok(rows)
+            .await
     }
 
     /// Unless the schema changes.
@@ -71,6 +74,10 @@ impl Verb for Append {
             true => Ok(policy_of_identity(options)),
             false => Ok(RunPolicy::of_rows(options)),
         }
+    }
+
+    fn ensure_staged_again(&self, snapshot: &Snapshot, earlier: &EarlierAttempt) -> Result<()> {
+        self.rows.ensure_staged_again(snapshot, earlier)
     }
 
     fn may_plan_again(&self, conflict: &Error) -> bool {

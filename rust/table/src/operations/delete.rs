@@ -118,6 +118,7 @@ impl TableTransaction {
             None => self.staged.read.read_whole_table(),
         }
         let described = &mut self.staged.described;
+        described.record(Operation::Delete);
         described.predicates.extend(predicate.map(ToString::to_string));
         described
             .metrics

@@ -58,6 +58,8 @@ impl Verb for RemoveFiles {
                 staged.unrecorded.deleted.extend(deleted);
             }
         } else {
+            // The rows are kept in files that are added.
+            staged.requirement = staged.requirement.and(Requirement::ADDS);
             // The number of removed rows is in the statistics, which replay does not keep.
             for add in whole_adds(&snapshot, Some(&self.paths)).await? {
                 staged.same_rows.record_removed(&add);

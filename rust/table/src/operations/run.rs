@@ -27,23 +27,23 @@ use crate::transaction::attempts::{AttemptFiles, EarlierAttempt};
 /// Those of the verb, and of [`deltaic_log::transaction::run`].
 pub async fn run(snapshot: &Snapshot, verb: &impl Verb, options: CommitOptions) -> Result<Committed> {
     let policy = verb.policy(snapshot, &options)?;
-    let mut attempts = Attempts {
+    let mut running = Running {
         verb,
         options,
         written: AttemptFiles::default(),
     };
-    deltaic_log::transaction::run(snapshot.clone(), policy, &mut attempts).await
+    deltaic_log::transaction::run(snapshot.clone(), policy, &mut running).await
 }
 
-/// The attempts of a verb.
-struct Attempts<'v, V> {
+/// A verb that is planned for one version after another.
+struct Running<'v, V> {
     verb: &'v V,
     options: CommitOptions,
     /// What the last attempt wrote.
     written: AttemptFiles,
 }
 
-impl<V: Verb> TableOperation for Attempts<'_, V> {
+impl<V: Verb> TableOperation for Running<'_, V> {
     async fn plan<'a>(
         &mut self,
         snapshot: &'a Snapshot,
@@ -52,8 +52,13 @@ impl<V: Verb> TableOperation for Attempts<'_, V> {
         let operation = self.verb.operation();
         let mut transaction = TableTransaction::try_new(snapshot.clone(), operation, self.options.clone())?;
         let written = std::mem::take(&mut self.written);
-        transaction.attempts.earlier = previous.map(|previous| EarlierAttempt::new(previous, written));
+        if let Some(previous) = previous {
+            let earlier = EarlierAttempt::new(previous, written);
+            self.verb.ensure_staged_again(snapshot, &earlier)?;
+            transaction.attempts.earlier = Some(earlier);
+        }
         let staged = transaction.apply(self.verb).await.map(drop);
+        transaction.record_new_rows();
         let planned = transaction.plan_or_abandon(staged, snapshot).await;
         self.written = std::mem::take(&mut transaction.attempts.now);
         planned

@@ -57,7 +57,6 @@ impl Verb for Update {
         rows.limit_memory(transaction.options.memory);
         let plan = transaction.plan_delete(self.predicate.as_ref()).await?;
         let summary = DeleteSummary::of(&plan);
-        transaction.staged.described.metrics.add(Count::UpdatedRows, 0);
         if plan.is_empty() {
             return Ok(summary);
         }
@@ -68,6 +67,7 @@ impl Verb for Update {
             None => write(transaction, rows, &plan).await?,
         };
         transaction.require(Requirement::ADDS);
+        transaction.staged.described.record(Operation::Update);
         transaction.record_written(key, &files);
         let metrics = &mut transaction.staged.described.metrics;
         metrics.add(

@@ -6,6 +6,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Operation, RunPolicy};
 use deltaic_protocol::{Error, Result, TableConfiguration};
 
+use crate::transaction::attempts::EarlierAttempt;
 use crate::transaction::{DryRun, TableTransaction};
 
 /// A change of a table. It is staged in a transaction, with others, or run in a commit of its own: see
@@ -16,6 +17,15 @@ pub trait Verb: Sync {
 
     /// The operation that the history records for a commit of its own.
     fn operation(&self) -> Operation;
+
+    /// Verifies the arguments, as far as the table does not matter.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError`.
+    fn ensure_valid(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Verifies what the protocol and the properties of a table must allow, before anything is read.
     ///
@@ -39,6 +49,15 @@ pub trait Verb: Sync {
     /// `CorruptLog` if the table's metadata is invalid.
     fn policy(&self, _snapshot: &Snapshot, options: &CommitOptions) -> Result<RunPolicy> {
         Ok(RunPolicy::of_rows(options))
+    }
+
+    /// Verifies that the verb can be staged on the newest version after an attempt that conflicted, before anything else.
+    ///
+    /// # Errors
+    ///
+    /// The conflict.
+    fn ensure_staged_again(&self, _snapshot: &Snapshot, _earlier: &EarlierAttempt) -> Result<()> {
+        Ok(())
     }
 
     /// Whether the verb may be planned again after this conflict of its commit.
@@ -70,11 +89,12 @@ impl TableTransaction {
     ///
     /// Those of the verb; `ValueError` if a staged change of the table cannot share a commit with files.
     pub async fn apply<V: Verb + ?Sized>(&mut self, verb: &V) -> Result<V::Staged> {
+        verb.ensure_valid()?;
+        verb.ensure_supported(self.snapshot.configuration())
+            .map_err(|error| self.located(error))?;
         if self.is_done() {
             return Ok(V::Staged::default());
         }
-        verb.ensure_supported(self.snapshot.configuration())
-            .map_err(|error| self.located(error))?;
         let savepoint = (!verb.stages_at_once()).then(|| self.staged.clone());
         let staged = verb.stage(self).await;
         if let (Err(_), Some(savepoint)) = (&staged, savepoint) {

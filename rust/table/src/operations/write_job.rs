@@ -27,6 +27,7 @@ use super::append::{Append, may_add_again};
 use super::overwrite::{Overwrite, Replaced};
 use crate::transaction::metrics::Count;
 use crate::transaction::new_rows::{NewRows, PlannedRows};
+use crate::transaction::requirement::Requirement;
 use crate::transaction::unrecorded::Unrecorded;
 use crate::transaction::{SchemaMode, TableTransaction};
 use crate::write::{ParquetFile, ParquetForm, TaskSettings, WriteTask, Written, names_identity, plan_of};
@@ -120,7 +121,7 @@ impl WriteJob {
             (None, mode) => Append::ensure_keeps_columns(mode)?,
             (Some(replaced), mode) => {
                 ensure_removable(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
-                transaction.ensure_may_replace_schema(replaced, mode)?;
+                Overwrite::ensure_replaces_columns(replaced, mode)?;
             }
         }
         transaction.evolve_to(columns, &schema_mode)?;
@@ -566,6 +567,7 @@ impl TableTransaction {
         }
         // The feed has changes of data only.
         self.staged.unrecorded = Unrecorded::default();
+        self.staged.requirement = Requirement::ADDS;
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct AttemptFiles {
 
 /// An attempt that conflicted.
 #[derive(Debug)]
-pub(crate) struct EarlierAttempt {
+pub struct EarlierAttempt {
     /// The conflict.
     pub(crate) conflict: Error,
     /// The new files whose inputs are unchanged, in a table with the same configuration.

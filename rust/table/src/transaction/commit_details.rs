@@ -1,4 +1,4 @@
-//! What the history records of a commit: the operation, its parameters and its metrics.
+//! What the history records of a commit: the operation with its parameters and metrics.
 
 use deltaic_log::transaction::{Operation, OperationDetails, describe};
 use serde_json::Value;
@@ -60,9 +60,14 @@ impl TableTransaction {
             metrics.push(("numRemovedFiles", removes.saturating_sub(counts.get(Vectors))));
         }
         if is_overwrite {
-            metrics.extend(counts.named(&[("numRemovedBytes", &[RemovedBytes])]));
+            let sizes = proposal.removes.iter().filter_map(|remove| remove.size);
+            let bytes = match described.has(Operation::Delete) {
+                true => counts.get(RemovedBytes),
+                false => sizes.fold(0, i64::saturating_add),
+            };
+            metrics.push(("numRemovedBytes", bytes));
         }
-        if matches!(described.overwritten, Some(Some(_))) && counts.has(SelectedRows) {
+        if matches!(described.overwritten, Some(Some(_))) && described.has(Operation::Delete) {
             metrics.extend(counts.named(&[("numCopiedRows", &[CopiedRows])]));
             metrics.push(("numAddedChangeFiles", count(proposal.cdc.len())));
             metrics.extend(counts.named(&[("numDeletedRows", &[SelectedRows])]));

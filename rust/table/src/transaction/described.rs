@@ -10,11 +10,13 @@ use super::metrics::{Metric, Metrics};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Described {
     pub(crate) metrics: Metrics,
+    /// The operations that were staged: a deletion for every verb that selects rows of the table by a condition.
+    operations: Vec<Operation>,
     /// The predicates of deletions and updates, as SQL.
     pub(crate) predicates: Vec<String>,
     /// Set by an overwrite, with the text of its predicate if it has one.
     pub(crate) overwritten: Option<Option<String>>,
-    /// The parameters of a merge, an optimization or computed statistics; of the first one.
+    /// The parameters of a merge, an optimization or computed statistics; of the first merge.
     pub(crate) parameters: Vec<(&'static str, String)>,
     /// What may take long.
     pub(crate) warnings: Vec<&'static str>,
@@ -97,7 +99,19 @@ const OF_STATISTICS: [Metric; 2] = [
 ];
 
 impl Described {
-    /// The parameters and metrics of an operation if a verb of that name was staged, and nothing that it cannot contain.
+    /// Records that an operation was staged.
+    pub(crate) fn record(&mut self, operation: Operation) {
+        if !self.has(operation) {
+            self.operations.push(operation);
+        }
+    }
+
+    /// Whether an operation was staged.
+    pub(crate) fn has(&self, operation: Operation) -> bool {
+        self.operations.contains(&operation)
+    }
+
+    /// The parameters and metrics of an operation if it was staged, and nothing that it cannot contain.
     pub(super) fn details(&self, operation: Operation) -> Option<OperationDetails> {
         let metrics = &self.metrics;
         let of_rows = |name, count: &'static [Count]| {
@@ -107,19 +121,12 @@ impl Described {
             (vec![("predicate", predicates)], named)
         };
         let (parameters, metrics) = match operation {
-            Operation::Delete if metrics.has(SelectedRows) && metrics.get(NewFiles) == 0 => {
-                of_rows("numDeletedRows", &[SelectedRows])
-            }
-            Operation::Update if metrics.has(UpdatedRows) => of_rows("numUpdatedRows", &[UpdatedRows]),
-            Operation::Merge if metrics.has(SourceRows) => {
-                (self.parameters.clone(), metrics.named(&OF_MERGE))
-            }
-            Operation::Optimize | Operation::Reorg if metrics.has(MinFileSize) => {
-                (self.parameters.clone(), metrics.named(&OF_OPTIMIZE))
-            }
-            Operation::ComputeStatistics if metrics.has(ReadFiles) => {
-                (self.parameters.clone(), metrics.named(&OF_STATISTICS))
-            }
+            _ if !self.has(operation) => return None,
+            Operation::Delete if metrics.get(NewFiles) == 0 => of_rows("numDeletedRows", &[SelectedRows]),
+            Operation::Update => of_rows("numUpdatedRows", &[UpdatedRows]),
+            Operation::Merge => (self.parameters.clone(), metrics.named(&OF_MERGE)),
+            Operation::Optimize | Operation::Reorg => (self.parameters.clone(), metrics.named(&OF_OPTIMIZE)),
+            Operation::ComputeStatistics => (self.parameters.clone(), metrics.named(&OF_STATISTICS)),
             _ => return None,
         };
         Some(OperationDetails { parameters, metrics })

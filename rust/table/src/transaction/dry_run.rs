@@ -1,6 +1,7 @@
 //! What a verb would do. Nothing is written.
 
 use deltaic_log::Snapshot;
+use deltaic_log::transaction::Operation;
 use deltaic_protocol::Result;
 use deltaic_protocol::features::supports_for_writers;
 
@@ -56,7 +57,7 @@ impl TableTransaction {
         let rows = if removes > metrics.files(RemovedFiles) {
             // The rows of files that were removed by path are not counted.
             None
-        } else if !metrics.has(SelectedRows) {
+        } else if !self.staged.described.has(Operation::Delete) {
             Some(metrics.number(VectorRows))
         } else if metrics.get(Vectors) == metrics.get(VectorsAdded) {
             metrics.known(SelectedRows)

@@ -7,7 +7,7 @@ use deltaic_protocol::actions::Add;
 /// What is counted. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Count {
-    /// Files that contain only new rows, their rows and bytes.
+    /// Added files that contain no rows of files that the transaction changes; their rows and bytes.
     NewFiles,
     NewRows,
     NewBytes,
@@ -18,16 +18,16 @@ pub(crate) enum Count {
     UpdatedRows,
     /// Rows that a verb selected to be deleted or replaced by new versions.
     SelectedRows,
-    /// Files that are removed with all of their rows, and files that are rewritten.
+    /// Files that are removed because of a condition, and files that are rewritten.
     RemovedFiles,
     RemovedBytes,
     /// Those of them that are rewritten.
     RewrittenFiles,
     RewrittenBytes,
-    /// Files that get a deletion vector, and the rows that these delete.
+    /// Files that get a deletion vector, by conditions and by positions, and the rows that these delete.
     Vectors,
     VectorRows,
-    /// The same files, of verbs that selected rows by a condition; and of the vectors before, those without a successor.
+    /// The same by conditions only; and the vectors before them.
     VectorsAdded,
     VectorsRemoved,
     VectorsUpdated,
@@ -107,11 +107,6 @@ impl Metrics {
         (!self.unknown.contains(&count)).then(|| self.number(count))
     }
 
-    /// Whether something was added to a count, if only 0.
-    pub(crate) fn has(&self, count: Count) -> bool {
-        self.counts.contains_key(&count)
-    }
-
     /// The metrics with these names, without those of an unknown count.
     pub(crate) fn named(&self, metrics: &[Metric]) -> Vec<(&'static str, i64)> {
         let known = metrics.iter().filter(|(_, counts)| {
@@ -152,6 +147,5 @@ mod tests {
         metrics.add_known(Count::SelectedRows, None);
         assert_eq!(metrics.known(Count::SelectedRows), None);
         assert!(metrics.named(names).iter().all(|(name, _)| *name != "rows"));
-        assert!(metrics.has(Count::SelectedRows) && !metrics.has(Count::NewBytes));
     }
 }

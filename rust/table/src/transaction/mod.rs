@@ -21,6 +21,7 @@ mod table_transaction;
 pub(crate) mod unrecorded;
 mod with_files;
 
+pub use attempts::EarlierAttempt;
 pub use dry_run::DryRun;
 pub(crate) use merged_schema::{Widens, merged_schema};
 pub use new_rows::NewRows;

@@ -10,6 +10,7 @@ use deltaic_protocol::{Conflict, Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
+use super::attempts::EarlierAttempt;
 use super::metrics::Count;
 use super::requirement::Requirement;
 use super::schema_evolution::SchemaMode;
@@ -49,6 +50,24 @@ impl NewRows {
             stream: Some(stream),
             again,
         }))
+    }
+
+    /// Verifies that they can be staged after a conflict: the files of the earlier attempt are valid, or other identity
+    /// values can be generated.
+    ///
+    /// # Errors
+    ///
+    /// The conflict.
+    pub(crate) fn ensure_staged_again(&self, snapshot: &Snapshot, earlier: &EarlierAttempt) -> Result<()> {
+        if !earlier.reusable.is_empty() {
+            return Ok(());
+        }
+        let conflict = earlier.conflict.clone();
+        match (is_of_identity(snapshot, &conflict)?, self.is_read_again()) {
+            (false, _) => Err(conflict),
+            (true, false) => Err(conflict.hint(IDENTITY_HINT)),
+            (true, true) => Ok(()),
+        }
     }
 
     /// Whether they can be written again with other generated values.
@@ -114,11 +133,8 @@ impl TableTransaction {
                 ..Written::default()
             }));
         }
-        if !is_of_identity(&self.snapshot, &earlier.conflict)? {
-            return Err(earlier.conflict.clone());
-        }
         let again = locked(rows).again.take();
-        let again = again.ok_or_else(|| earlier.conflict.clone().hint(IDENTITY_HINT))?;
+        let again = again.ok_or_else(|| earlier.conflict.clone())?;
         let mut stream = again().await?;
         locked(rows).again = stream.take_again();
         Ok(Source::Stream(stream))
@@ -126,7 +142,7 @@ impl TableTransaction {
 
     /// Records the files that contain only new rows for the next attempt, unless they are valid only with the metadata of
     /// this one.
-    pub(crate) fn record_output(&mut self) {
+    pub(crate) fn record_new_rows(&mut self) {
         let proposal = &self.staged.proposal;
         let has_own_metadata =
             self.staged.evolved.is_some() || proposal.metadata.is_some() || proposal.protocol.is_some();
@@ -153,9 +169,10 @@ impl TableTransaction {
         with_feed: bool,
     ) -> Result<u64> {
         self.ensure_takes_files()?;
+        let before = self.staged.new_rows.len();
         let rows = self.write_rows(rows, schema_mode, required, with_feed).await?;
         // They may be copies whose row ids are lost.
-        self.staged.may_copy_rows |= rows > 0;
+        self.staged.may_copy_rows |= self.staged.new_rows.len() > before;
         Ok(rows)
     }
 
@@ -249,7 +266,9 @@ impl TableTransaction {
         let metrics = &mut staged.described.metrics;
         metrics.add_files(Count::NewFiles, Count::NewBytes, &written.adds);
         metrics.add(Count::NewRows, written.rows);
-        staged.requirement = staged.requirement.and(Requirement::ADDS);
+        if !written.adds.is_empty() {
+            staged.requirement = staged.requirement.and(Requirement::ADDS);
+        }
         staged.new_rows.extend_from_slice(&written.adds);
         staged.proposal.adds.extend(written.adds);
     }

@@ -1,4 +1,4 @@
-//! The public transaction: verbs stage changes, and one commit applies all of them.
+//! A transaction in progress.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl TableTransaction {
 
     /// The number of files staged to be added, and to be removed.
     #[must_use]
-    pub fn staged(&self) -> (usize, usize) {
+    pub fn staged_files(&self) -> (usize, usize) {
         let proposal = &self.staged.proposal;
         (proposal.adds.len(), proposal.removes.len())
     }

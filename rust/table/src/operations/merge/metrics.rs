@@ -1,5 +1,6 @@
 //! The parameters of a merge, named as by Spark, and the rows that its clauses change.
 
+use deltaic_log::transaction::Operation;
 use deltaic_protocol::expr::Predicate;
 use serde_json::{Map, Value, json};
 
@@ -21,6 +22,7 @@ impl TableTransaction {
         of_clauses: &[usize],
     ) -> u64 {
         let described = &mut self.staged.described;
+        described.record(Operation::Merge);
         if described.parameters.is_empty() {
             described.parameters = parameters(merge);
         }

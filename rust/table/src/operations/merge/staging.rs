@@ -4,7 +4,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use deltaic_log::progress::Stage;
-use deltaic_log::transaction::StagedFiles;
+use deltaic_log::transaction::{Operation, StagedFiles};
 use deltaic_protocol::{Error, Result};
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::memory_budget::MemoryBudget;
@@ -133,8 +133,11 @@ impl TableTransaction {
         self.require(Requirement::ADDS);
         self.stage_written(files);
         self.count(Count::RewriteTime, now_ms() - started);
-        let metrics = &mut self.staged.described.metrics;
-        metrics.add_known(Count::SelectedRows, plan.deleted_rows);
+        let described = &mut self.staged.described;
+        described.record(Operation::Delete);
+        described
+            .metrics
+            .add_known(Count::SelectedRows, plan.deleted_rows);
         self.stage_removal(plan).await
     }
 

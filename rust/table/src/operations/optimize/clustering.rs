@@ -8,7 +8,7 @@ use deltaic_protocol::features::supports_for_writers;
 use deltaic_protocol::schema::ColumnName;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::Optimize;
+use super::request::Optimize;
 use super::zorder_columns::{is_ordered, path_of};
 
 /// Returns the columns by which an optimization clusters a table; none if it does not have such columns.

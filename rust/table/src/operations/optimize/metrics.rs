@@ -3,8 +3,8 @@
 use deltaic_protocol::actions::Add;
 use serde_json::Value;
 
-use super::Optimize;
 use super::files::Plan;
+use super::request::Optimize;
 use crate::transaction::metrics::{Count, Metrics};
 
 /// The parameters of the commit.

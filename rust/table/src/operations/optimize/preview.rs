@@ -6,8 +6,8 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::statistics::num_records;
 
-use super::Optimize;
 use super::purge::plan_of;
+use super::request::Optimize;
 use crate::transaction::DryRun;
 
 /// What optimizing a version would do. No data file is read; for a purge, their footers are.

@@ -15,10 +15,10 @@ use deltaic_protocol::schema::{DataType, StructType};
 use deltaic_storage::in_parallel;
 use deltaic_storage::location::without_secrets;
 
-use super::Optimize;
 use super::bins::{Bin, pack_all};
 use super::curve::SortOrder;
 use super::files::{Plan, of_partitions, target_bytes};
+use super::request::Optimize;
 use crate::read::{Footer, find_column};
 use crate::rows::live_files::{key, paths_that_may_match};
 

@@ -25,7 +25,7 @@ use super::delete::Delete;
 use super::verb::Verb;
 use crate::rows::change_data::DeletedRows;
 use crate::rows::live_files::live_files;
-use crate::transaction::metrics::Count;
+use crate::transaction::attempts::EarlierAttempt;
 use crate::transaction::new_rows::NewRows;
 use crate::transaction::requirement::Requirement;
 use crate::transaction::{SchemaMode, TableTransaction};
@@ -45,11 +45,33 @@ pub struct Overwrite {
     pub schema_mode: SchemaMode,
 }
 
+impl Overwrite {
+    /// Verifies that the schema is replaced only together with all rows.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError`.
+    pub(super) fn ensure_replaces_columns(replaced: &Replaced, schema_mode: &SchemaMode) -> Result<()> {
+        match (schema_mode, replaced) {
+            (SchemaMode::Keep | SchemaMode::Merge, _) | (SchemaMode::Replace(_), Replaced::All) => Ok(()),
+            (SchemaMode::Replace(_), Replaced::Where(_) | Replaced::Partitions | Replaced::Matching(_)) => {
+                let what = "schema_mode=\"replace\" replaces all rows, so it excludes where and partitions=\"dynamic\"";
+                Err(Error::new(ErrorKind::InvalidArgument, what)
+                    .hint("pass schema_mode=\"merge\" to add columns"))
+            }
+        }
+    }
+}
+
 impl Verb for Overwrite {
     type Staged = u64;
 
     fn operation(&self) -> Operation {
         Operation::Write
+    }
+
+    fn ensure_valid(&self) -> Result<()> {
+        Self::ensure_replaces_columns(&self.replaced, &self.schema_mode)
     }
 
     fn ensure_supported(&self, table: &TableConfiguration) -> Result<()> {
@@ -59,7 +81,7 @@ impl Verb for Overwrite {
 
     async fn stage(&self, transaction: &mut TableTransaction) -> Result<u64> {
         let (rows, schema_mode) = (&self.rows, &self.schema_mode);
-        transaction.ensure_may_replace_schema(&self.replaced, schema_mode)?;
+        transaction.ensure_may_replace_schema(schema_mode)?;
         // Which rows are replaced may depend on the rows that are read.
         transaction.staged.has_read_rows = true;
         transaction.staged.described.overwritten = Some(match &self.replaced {
@@ -97,7 +119,6 @@ impl Verb for Overwrite {
                     .await?
             }
         };
-        transaction.record_output();
         Ok(number)
     }
 
@@ -109,32 +130,25 @@ impl Verb for Overwrite {
         }
     }
 
+    fn ensure_staged_again(&self, snapshot: &Snapshot, earlier: &EarlierAttempt) -> Result<()> {
+        self.rows.ensure_staged_again(snapshot, earlier)
+    }
+
     fn may_plan_again(&self, conflict: &Error) -> bool {
         may_add_again(conflict)
     }
 }
 
 impl TableTransaction {
-    /// Verifies that the schema is replaced only together with all rows.
-    pub(crate) fn ensure_may_replace_schema(
-        &self,
-        replaced: &Replaced,
-        schema_mode: &SchemaMode,
-    ) -> Result<()> {
-        let invalid = |what: &str, hint: &str| Err(Error::new(ErrorKind::InvalidArgument, what).hint(hint));
-        match (schema_mode, replaced) {
-            (SchemaMode::Keep | SchemaMode::Merge, _) => Ok(()),
-            (SchemaMode::Replace(_), Replaced::Where(_) | Replaced::Partitions | Replaced::Matching(_)) => {
-                invalid(
-                    "schema_mode=\"replace\" replaces all rows, so it excludes where and partitions=\"dynamic\"",
-                    "pass schema_mode=\"merge\" to add columns",
-                )
+    /// Verifies that the schema is not replaced after rows were staged that have it.
+    pub(super) fn ensure_may_replace_schema(&self, schema_mode: &SchemaMode) -> Result<()> {
+        match schema_mode {
+            SchemaMode::Replace(_) if self.has_files() => {
+                let what = "the schema cannot be replaced after other changes of rows in the transaction";
+                Err(Error::new(ErrorKind::InvalidArgument, what)
+                    .hint("overwrite first, or in a transaction of its own"))
             }
-            (SchemaMode::Replace(_), Replaced::All) if self.has_files() => invalid(
-                "the schema cannot be replaced after other changes of rows in the transaction",
-                "overwrite first, or in a transaction of its own",
-            ),
-            (SchemaMode::Replace(_), Replaced::All) => Ok(()),
+            SchemaMode::Replace(_) | SchemaMode::Keep | SchemaMode::Merge => Ok(()),
         }
     }
 
@@ -165,14 +179,11 @@ impl TableTransaction {
             let deleted = removes.iter().cloned().map(DeletedRows::all);
             self.staged.unrecorded.deleted.extend(deleted);
         }
-        self.require(Requirement::REMOVES);
-        let staged = &mut self.staged;
-        let metrics = &mut staged.described.metrics;
-        metrics.add_files(Count::RemovedFiles, Count::RemovedBytes, &removes);
-        // Replay does not keep the numbers of rows.
-        metrics.add_known(Count::SelectedRows, None);
+        if !removes.is_empty() {
+            self.require(Requirement::REMOVES);
+        }
         let removes = removes.iter().map(|add| Remove::of(add, now));
-        staged.proposal.removes.extend(removes);
+        self.staged.proposal.removes.extend(removes);
         Ok(())
     }
 

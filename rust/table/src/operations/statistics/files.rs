@@ -20,7 +20,7 @@ use futures::TryStreamExt;
 use futures::stream::FuturesUnordered;
 
 use super::columns::{StatisticsColumns, containing};
-use super::{ComputedStatistics, key_of};
+use super::request::ComputedStatistics;
 use crate::operations::optimize::of_partitions;
 use crate::read::stream_to_write;
 use crate::rows::live_files::paths_that_may_match;
@@ -201,4 +201,11 @@ impl SameStatistics {
         .into_iter();
         Ok(parts.all(|part| part.slice(0, 1).to_data() == part.slice(1, 1).to_data()))
     }
+}
+
+/// A file with its deletion vector, whose rows are always the same.
+fn key_of(add: &Add) -> String {
+    let vector = add.deletion_vector.as_ref();
+    let vector = vector.map(|vector| (&vector.storage_type, &vector.path_or_inline_dv, vector.offset));
+    format!("{}\n{vector:?}", add.path)
 }

@@ -4,41 +4,22 @@
 
 mod columns;
 mod files;
+mod request;
 
 use deltaic_log::Snapshot;
 use deltaic_log::transaction::{CommitOptions, Operation};
-use deltaic_protocol::actions::Add;
-use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_appendable;
 use deltaic_protocol::{Result, TableConfiguration};
 use serde_json::Value;
 
 use self::files::{Described, describe_files};
+pub use self::request::ComputedStatistics;
 use super::optimize::rows_of;
 use super::verb::Verb;
 use crate::transaction::attempts::KnownStatistics;
 use crate::transaction::metrics::Count;
 use crate::transaction::requirement::Requirement;
 use crate::transaction::{DryRun, TableTransaction};
-
-/// Reads live files and adds those whose statistics differ again, with the statistics of their rows that are not deleted,
-/// with `dataChange=false`.
-///
-/// Conflicts only with commits that removed or changed one of these files. After a conflict the newest version is
-/// planned; unchanged files are not read again.
-///
-/// # Errors
-///
-/// `InvalidPredicate` if the predicate uses other columns than partition columns; `ValueError` for a column that cannot
-/// have statistics; `UnsupportedFeature`; `CorruptData`.
-#[derive(Clone, Debug, Default)]
-pub struct ComputedStatistics {
-    /// The names of columns, possibly of structs and their fields; the other columns that have statistics keep theirs.
-    /// `None` for exactly the columns that the table's properties select.
-    pub columns: Option<Vec<String>>,
-    /// The partitions, by a predicate on partition columns; `None` for all.
-    pub predicate: Option<Predicate>,
-}
 
 impl Verb for ComputedStatistics {
     type Staged = ();
@@ -63,6 +44,7 @@ impl Verb for ComputedStatistics {
         transaction.require(Requirement::ADDS);
         let staged = &mut transaction.staged;
         let predicate: Vec<String> = self.predicate.iter().map(ToString::to_string).collect();
+        staged.described.record(self.operation());
         staged.described.parameters = vec![("predicate", Value::from(predicate).to_string())];
         staged.described.metrics.add(Count::ReadFiles, read);
         staged.described.metrics.add(Count::DescribedFiles, changed.len());
@@ -85,11 +67,4 @@ impl Verb for ComputedStatistics {
             ..DryRun::default()
         })
     }
-}
-
-/// A file with its deletion vector, whose rows are always the same.
-fn key_of(add: &Add) -> String {
-    let vector = add.deletion_vector.as_ref();
-    let vector = vector.map(|vector| (&vector.storage_type, &vector.path_or_inline_dv, vector.offset));
-    format!("{}\n{vector:?}", add.path)
 }
