@@ -13,7 +13,7 @@ import history
 from changing import ADDED
 from files import Files, Numbers, files_of, numbers_of
 from generate import Manifest
-from questions import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
+from predicates import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
 from row_digest import Digest
 from workload import TableSpec
 

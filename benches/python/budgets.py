@@ -13,7 +13,7 @@ NOISE_BESIDE_PEERS = 0.1
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Rating:
     """Our figure compared with its strictest budget."""
 
     limit: float
@@ -36,15 +36,15 @@ class Verdict:
         return f"**no, {self.share:.2f} times it**"
 
 
-def verdict(operation: Operation, key: str, mine: dict[str, Line], ours: dict[str, Line]) -> Verdict | None:
-    """Returns the verdict on a figure; `mine` are the peers' lines by name, `ours` our lines by operation."""
+def rating(operation: Operation, key: str, mine: dict[str, Line], ours: dict[str, Line]) -> Rating | None:
+    """Returns the rating on a figure; `mine` are the peers' lines by name, `ours` our lines by operation."""
     line = mine.get(OURS)
     found = getattr(line, key) if line else None
     limits = list(_limits(operation, key, mine, ours))
     if line is None or found is None or not limits:
         return None
     limit, noise = min(limits)
-    return Verdict(limit, found / limit, max(noise, line.noise(key)))
+    return Rating(limit, found / limit, max(noise, line.noise(key)))
 
 
 def _limits(
@@ -72,7 +72,7 @@ def missed(lines: list[Line], workloads: list[Workload]) -> list[str]:
         for operation in workload.operations:
             mine = {line.peer: line for line in all_of_it if line.operation == operation.name}
             for key, title in FIGURES.items():
-                judged = verdict(operation, key, mine, ours)
+                judged = rating(operation, key, mine, ours)
                 if judged is not None and judged.missed:
                     figure = f"{title} {shown(getattr(mine[OURS], key), key)}"
                     limit = f"budget {shown(judged.limit, key)}, noise {judged.noise:.0%}"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 import data_log
 import deletions
-from questions import QUESTIONS
+from predicates import ALL_QUERIES
 from row_digest import Digest, hashes_of
 from rows import deleted, numbers_in, region_in, rows_of
 from workload import RowsSpec
@@ -35,7 +35,7 @@ def write(spec: RowsSpec, folder: Path) -> tuple[int, int, dict[str, dict]]:
     data_log.write_commit(folder, 0, data_log.first(spec, facts))
     if spec.deletions:
         write_vectors(spec, folder, facts)
-    answers: dict[str, Digest] = {name: Digest() for name in QUESTIONS}
+    answers: dict[str, Digest] = {name: Digest() for name in ALL_QUERIES}
     for _, digests in written:
         for name, digest in digests.items():
             answers[name].join(digest)
@@ -68,11 +68,11 @@ def answers_of(spec: RowsSpec, numbers: np.ndarray, table: pa.Table) -> dict[str
     hashes = hashes_of(table)
     live = ~deleted(spec, numbers) if spec.deletions else np.ones(len(numbers), dtype=bool)
     found = {}
-    for name, question in QUESTIONS.items():
-        mask = question.condition(lambda column: np.asarray(table[column]), np.ones_like(live))
-        mask = mask & live if question.version is None else mask
+    for name, query in ALL_QUERIES.items():
+        mask = query.condition(lambda column: np.asarray(table[column]), np.ones_like(live))
+        mask = mask & live if query.version is None else mask
         found[name] = Digest()
-        chosen = {column: hashes[column][mask] for column in question.columns or hashes}
+        chosen = {column: hashes[column][mask] for column in query.columns or hashes}
         found[name].add(chosen, int(mask.sum()))
     return found
 

@@ -41,7 +41,7 @@ class Library:
         )
 
     def ask(self, **asked: Any) -> dict[str, Any]:
-        """Returns the answer to one question."""
+        """Returns the answer to one query."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps(asked), file=self._process.stdin, flush=True)

@@ -8,7 +8,7 @@ import platform
 from dataclasses import asdict
 from pathlib import Path
 
-from budgets import verdict
+from budgets import rating
 from figures import FIGURES, FLOOR, OURS, Line, best_of, ratio, ratios, shown, shown_with_spread
 from page_sections import section_of
 from workload import Workload
@@ -111,7 +111,7 @@ def section(workload: Workload, lines: list[Line], scale: float) -> list[str]:
     for operation in workload.operations:
         mine = {line.peer: line for line in lines if line.operation == operation.name}
         for key, title in FIGURES.items():
-            judged = verdict(operation, key, mine, ours)
+            judged = rating(operation, key, mine, ours)
             figures = {peer: shown_with_spread(line.runs.get(key, []), key) for peer, line in mine.items()}
             cells = [
                 f"`{operation.name}`" if key == "wall" else "",

@@ -31,7 +31,7 @@ TOP = HERE.parent.parent
 TABLES = TOP / "target" / "bench-tables"
 # The modules that determine the bytes of a table, besides its spec.
 LOG_GENERATOR = ("actions", "checkpoints", "commits", "files", "generate", "history")
-DATA_GENERATOR = ("data_files", "data_log", "deletions", "questions", "row_digest", "rows")
+DATA_GENERATOR = ("data_files", "data_log", "deletions", "predicates", "row_digest", "rows")
 FRESH_PROCESS = "fresh_process"
 NOT_INSTALLED = "is not installed"
 

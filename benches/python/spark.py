@@ -20,7 +20,7 @@ from page_sections import with_section
 from report import SPARK
 from run import TABLES, TOP
 from spark_process import SparkProcess
-from spark_questions import QUESTIONS
+from spark_queries import ALL_QUERIES
 from spark_report import Conditions, Line, line_of, section, write_json
 from spark_tables import Made, SparkTable, made, tables, warm_up
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, PLAIN_DELTA, SETTINGS, WAYS
@@ -34,7 +34,7 @@ MOST_ARROW_VALUES = 100_000_000
 class Entry:
     """One way to read, for one query."""
 
-    question: str
+    query: str
     peer: SparkProcess
     answer: list | None = None
     absent: str = ""
@@ -62,7 +62,7 @@ class Entry:
 
     def ask(self, table: SparkTable, path: Path) -> dict[str, Any]:
         """Runs the query once; returns the result with its times."""
-        said = self.peer.ask(do="answer", table=str(path), question=self.question, again=table.again)
+        said = self.peer.ask(do="answer", table=str(path), query=self.query, again=table.again)
         # The location of a table does not belong on the page.
         self.failed = said.get("failed", "").replace(str(path), table.name)
         self.absent = said.get("absent", "")
@@ -72,31 +72,31 @@ class Entry:
 def entries_of(table: SparkTable, peers: dict[str, SparkProcess]) -> list[Entry]:
     """Returns all entries by query, so that slow periods of the machine affect all peers equally."""
     return [
-        Entry(name, peer) for name in table.questions for way, peer in peers.items() if able(way, table, name)
+        Entry(name, peer) for name in table.queries for way, peer in peers.items() if able(way, table, name)
     ]
 
 
 def able(way: str, table: SparkTable, name: str) -> bool:
     """Whether this way supports the query."""
-    question = QUESTIONS[name]
-    if question.told_before:
+    query = ALL_QUERIES[name]
+    if query.told_before:
         return way == NATIVE
     if way == PARQUET:
         return table.is_plain
     if way == PLAIN_DELTA:
         # Its default concerns the reading of the log.
         return not table.again
-    return way != ARROW or len(question.columns) * table.spec.rows <= MOST_ARROW_VALUES
+    return way != ARROW or len(query.columns) * table.spec.rows <= MOST_ARROW_VALUES
 
 
 def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> list[Entry]:
     """Runs each query in each way; results that differ from delta-spark's, and wrong counts, are errors."""
     entries = entries_of(table, peers)
-    for name in table.questions:
-        mine = [entry for entry in entries if entry.question == name]
+    for name in table.queries:
+        mine = [entry for entry in entries if entry.query == name]
         for entry in mine:
             entry.answer = entry.ask(table, found.path).get("answer")
-        base = QUESTIONS[name].told_before or name
+        base = ALL_QUERIES[name].told_before or name
         right = [[str(found.rows)]] if name == "count" else most_common(entries, base)
         for entry in mine:
             if entry.answer is not None and entry.answer != right:
@@ -107,15 +107,15 @@ def check(table: SparkTable, found: Made, peers: dict[str, SparkProcess]) -> lis
 
 def most_common(entries: list[Entry], name: str) -> list | None:
     """Returns delta-spark's result; without one, the most common result."""
-    answers = {entry.peer.way: entry.answer for entry in entries if entry.question == name and entry.answer}
+    answers = {entry.peer.way: entry.answer for entry in entries if entry.query == name and entry.answer}
     return answers.get(DELTA) or max(answers.values(), key=list(answers.values()).count, default=None)
 
 
 def turns(entries: list[Entry], repeat: int) -> Iterator[Entry]:
     """Yields the entries query by query, starting with a different peer in each turn."""
     for turn in range(repeat):
-        for name in dict.fromkeys(entry.question for entry in entries):
-            mine = [entry for entry in entries if entry.question == name]
+        for name in dict.fromkeys(entry.query for entry in entries):
+            mine = [entry for entry in entries if entry.query == name]
             first = turn % len(mine)
             yield from mine[first:] + mine[:first]
 
@@ -134,7 +134,7 @@ def measure(table: SparkTable, path: Path, entries: list[Entry], repeat: int) ->
     return [
         line_of(
             table.name,
-            entry.question,
+            entry.query,
             entry.peer.way,
             "" if entry.absent or entry.takes_part else entry.said(),
             entry.runs if entry.takes_part else [],
@@ -220,7 +220,7 @@ def main() -> int:
                 repeat = min(options.repeat, table.turns or options.repeat)
                 lines += measure(table, found.path, entries, repeat)
             wrong += [
-                f"{table.name} {entry.question}: {entry.peer.way}: {entry.unpublished}"
+                f"{table.name} {entry.query}: {entry.peer.way}: {entry.unpublished}"
                 for entry in entries
                 if entry.unpublished
             ]

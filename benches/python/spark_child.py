@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import spark_write_shapes
-from spark_questions import QUESTIONS
+from spark_queries import ALL_QUERIES
 from spark_ways import WAYS, AbsentError, Way, finish_log, forget, jvm, start
 
 if TYPE_CHECKING:
@@ -60,17 +60,17 @@ def done(way: Way, spark: SparkSession, asked: dict[str, Any]) -> dict[str, Any]
         return {"wall": wall, "cpu": cpu_seconds() - cpu}
     if asked["do"] == "written":
         return {"answer": spark_write_shapes.answer(spark, path)}
-    question = QUESTIONS[asked["question"]]
+    query = ALL_QUERIES[asked["query"]]
     forget(way, spark)
     cpu, begin = cpu_seconds(), time.perf_counter()
-    frame = way.load(spark, path, question)
+    frame = way.load(spark, path, query)
     loaded = time.perf_counter()
-    answer = question.answer(frame)
+    answer = query.answer(frame)
     first = time.perf_counter()
     found = {"load": loaded - begin, "first": first - begin, "cpu": cpu_seconds() - cpu, "answer": answer}
     if asked["again"]:
         begin = time.perf_counter()
-        if question.answer(frame) != answer:
+        if query.answer(frame) != answer:
             raise AssertionError("asked again, it answers otherwise")
         found["again"] = time.perf_counter() - begin
     way.prove(frame)

@@ -12,7 +12,7 @@ from statistics import median
 from budgets import NOISE_BESIDE_PEERS
 from figures import noise_of, shown_with_spread
 from report import SPARK, processor
-from spark_questions import QUESTIONS
+from spark_queries import ALL_QUERIES
 from spark_tables import ROWS_PER_FILE, SparkTable
 from spark_ways import ARROW, DELTA, NATIVE, PARQUET, WAYS
 
@@ -57,7 +57,7 @@ class Line:
     """The medians of one way for one query, in seconds; None if there is no figure."""
 
     table: str
-    question: str
+    query: str
     way: str
     note: str
     """Why there is no figure, if a reason must be given."""
@@ -73,11 +73,11 @@ class Line:
     """Each figure of every turn."""
 
 
-def line_of(table: str, question: str, way: str, note: str, runs: list[dict]) -> Line:
+def line_of(table: str, query: str, way: str, note: str, runs: list[dict]) -> Line:
     """Returns the medians over the turns."""
     values = {key: [run[key] for run in runs] for key in FIGURES if runs and key in runs[0]}
     middle = {key: median(values[key]) if key in values else None for key in FIGURES}
-    return Line(table, question, way, note, **middle, repetitions=len(runs), runs=values)
+    return Line(table, query, way, note, **middle, repetitions=len(runs), runs=values)
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def header(first: str) -> list[str]:
 def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: Conditions) -> list[str]:
     """Returns a row for each query of a table."""
     found = []
-    for index, name in enumerate(table.questions):
-        base = QUESTIONS[name].told_before
+    for index, name in enumerate(table.queries):
+        base = ALL_QUERIES[name].told_before
         mine = of_question(lines, table, name)
         if base:  # only deltaic filters before load: compare with delta-spark's plain query
             named = {DELTA: of_question(lines, table, base).get(DELTA), NATIVE: mine.get(NATIVE)}
@@ -164,15 +164,15 @@ def rows_of(table: SparkTable, lines: list[Line], first: str, key: str, under: C
             *(cell(mine.get(way), key) for way in WAYS),
             "–" if share is None else f"{share:.2f}",
             f"{table.goal:g}",
-            verdict(share, table.goal, noise) if under.scale == 1 else "",
+            rating(share, table.goal, noise) if under.scale == 1 else "",
         ]
         found.append(f"| {' | '.join(cells)} |")
     return found
 
 
-def of_question(lines: list[Line], table: SparkTable, question: str) -> dict[str, Line]:
+def of_question(lines: list[Line], table: SparkTable, query: str) -> dict[str, Line]:
     """Returns the lines of a query, by way."""
-    return {line.way: line for line in lines if (line.table, line.question) == (table.name, question)}
+    return {line.way: line for line in lines if (line.table, line.query) == (table.name, query)}
 
 
 def cell(line: Line | None, key: str) -> str:
@@ -183,7 +183,7 @@ def cell(line: Line | None, key: str) -> str:
     return "fails" if line is not None and line.note else "–"
 
 
-def verdict(share: float | None, goal: float, noise: float) -> str:
+def rating(share: float | None, goal: float, noise: float) -> str:
     """Returns whether the goal is met, or missed by no more than the noise."""
     if share is None:
         return ""
@@ -199,7 +199,7 @@ def notes_of(lines: list[Line]) -> list[str]:
     said: dict[str, list[str]] = {}
     for line in lines:
         if line.note:
-            said.setdefault(f"{WAYS[line.way].title}: {line.note}", []).append(f"`{line.question}`")
+            said.setdefault(f"{WAYS[line.way].title}: {line.note}", []).append(f"`{line.query}`")
     return [
         text for note, names in said.items() for text in (f"{', '.join(dict.fromkeys(names))}: {note}", "")
     ]

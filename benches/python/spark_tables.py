@@ -42,7 +42,7 @@ class SparkTable:
 
     name: str
     spec: RowsSpec
-    questions: tuple[str, ...]
+    queries: tuple[str, ...]
     goal: float
     """The limit, as a multiple of delta-spark's figure."""
     again: bool
@@ -80,10 +80,10 @@ def tables(scale: float) -> list[SparkTable]:
         "data_vectors": QUERIES,
         "data_partitioned": ("count", "sum", "group_by", "hash", *IN_PARTITION),
     }
-    for name, questions in asked.items():
+    for name, queries in asked.items():
         spec = known[name]
         assert isinstance(spec, RowsSpec)
-        found.append(SparkTable(name, spec, questions, goal=1.0, again=True))
+        found.append(SparkTable(name, spec, queries, goal=1.0, again=True))
     return found
 
 
@@ -97,8 +97,8 @@ def many_files(name: str, files: int, *, by_id: bool = False) -> SparkTable:
 def warm_up() -> SparkTable:
     """Returns a small table with every query, for warming up each JVM."""
     table = many_files("files_warm", 16)
-    questions = tuple(dict.fromkeys((*FIRST, *BY_ID, *QUERIES, *IN_PARTITION)))
-    return replace(table, questions=questions, again=True)
+    queries = tuple(dict.fromkeys((*FIRST, *BY_ID, *QUERIES, *IN_PARTITION)))
+    return replace(table, queries=queries, again=True)
 
 
 def made(table: SparkTable, folder: Path) -> Made:

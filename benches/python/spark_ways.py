@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from spark_questions import Question
+from spark_queries import Query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +48,7 @@ class Way:
     """How one peer reads."""
 
     title: str
-    load: Callable[[SparkSession, str, Question], DataFrame]
+    load: Callable[[SparkSession, str, Query], DataFrame]
     release: Callable[[], str]
     settings: Callable[[], dict[str, str]] = dict
     prepare: Callable[[SparkSession], None] = lambda _: None
@@ -135,23 +135,23 @@ def arrow_settings() -> dict[str, str]:
     }
 
 
-def load_delta(spark: SparkSession, path: str, _: Question) -> DataFrame:
+def load_delta(spark: SparkSession, path: str, _: Query) -> DataFrame:
     """Loads as delta-spark's users do."""
     return spark.read.format("delta").load(path)
 
 
-def load_parquet(spark: SparkSession, path: str, _: Question) -> DataFrame:
+def load_parquet(spark: SparkSession, path: str, _: Query) -> DataFrame:
     """Loads the table's folder with partition discovery; a manifest is in the same folder."""
     return spark.read.option("pathGlobFilter", "*.parquet").parquet(path)
 
 
-def load_native(spark: SparkSession, path: str, question: Question) -> DataFrame:
+def load_native(spark: SparkSession, path: str, query: Query) -> DataFrame:
     """Loads with the native scan; applies a filter before `load` if the query specifies it."""
     import deltaic.spark as ds
 
     reader = ds.read(spark)
-    if question.told_before and question.where:
-        reader = reader.where(question.where)
+    if query.told_before and query.where:
+        reader = reader.where(query.where)
     return reader.load(path)
 
 
@@ -178,12 +178,12 @@ def register(spark: SparkSession) -> None:
     ds.register(spark)
 
 
-def load_source(spark: SparkSession, path: str, _: Question) -> DataFrame:
+def load_source(spark: SparkSession, path: str, _: Query) -> DataFrame:
     """Loads with the data source."""
     return spark.read.format("deltaic").load(path)
 
 
-def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
+def load_arrow(spark: SparkSession, path: str, query: Query) -> DataFrame:
     """Reads the required columns with deltalake's own engine into memory and passes them to Spark.
 
     Its pyarrow dataset takes twice the time and does not support deletion vectors. Both apply the filter;
@@ -193,7 +193,7 @@ def load_arrow(spark: SparkSession, path: str, question: Question) -> DataFrame:
     import pyarrow as pa
 
     table: Any = deltalake.DeltaTable(path)
-    rows = pa.table(table.scan(columns=list(question.columns), predicate=question.where))
+    rows = pa.table(table.scan(columns=list(query.columns), predicate=query.where))
     fields = [pa.field(one.name, PLAIN_TYPES.get(str(one.type), one.type)) for one in rows.schema]
     return cast("Any", spark).createDataFrame(rows.cast(pa.schema(fields)).combine_chunks())
 

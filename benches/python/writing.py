@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 import child
-from budgets import NOISE_BESIDE_PEERS, Verdict
+from budgets import NOISE_BESIDE_PEERS, Rating
 from figures import FIGURES, noise_of, shown, shown_with_spread
 from page_sections import with_section
 from report import processor
@@ -112,7 +112,7 @@ def table_lines(
         for key, title in ALL_FIGURES.items():
             of_peers = [[run[key] for run in runs[write.name, peer]] for peer in section.peers]
             ours, theirs = of_peers[:2]
-            judged = verdict(write, key, ours, theirs)
+            judged = rating(write, key, ours, theirs)
             cells = [
                 f"`{write.name}`" if key == "wall" else "",
                 title,
@@ -125,15 +125,15 @@ def table_lines(
     return lines
 
 
-def verdict(write: Write, key: str, ours: list[float], theirs: list[float]) -> Verdict | None:
-    """Returns the verdict on a figure."""
+def rating(write: Write, key: str, ours: list[float], theirs: list[float]) -> Rating | None:
+    """Returns the rating on a figure."""
     if key not in write.goals:
         return None
     limit = write.goals[key] * median(theirs)
     if key == "peak_mib":
         limit = min(limit, write.most_mib)
     noise = max(NOISE_BESIDE_PEERS, noise_of(ours), noise_of(theirs))
-    return Verdict(limit, median(ours) / limit, noise)
+    return Rating(limit, median(ours) / limit, noise)
 
 
 def measure(

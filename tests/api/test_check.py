@@ -106,7 +106,7 @@ def test_the_command_ends_with_a_code_for_each_severity(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_the_command_looks_at_the_data_when_it_is_requested(root: Path) -> None:
+def test_the_command_reads_the_data_when_it_is_requested(root: Path) -> None:
     next(root.glob("*.parquet")).unlink()
     assert run("check", root).returncode == 0
     done = run("check", root, "--deep")

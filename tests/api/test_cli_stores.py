@@ -120,11 +120,11 @@ def test_every_command_that_takes_a_table_takes_other_roots(
 def test_probe_reports_that_a_place_is_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "kept").write_text("x")
     assert main(["probe", str(tmp_path)]) == 0
-    header, *rows, verdict = capsys.readouterr().out.splitlines()
+    header, *rows, conclusion = capsys.readouterr().out.splitlines()
     assert header.split() == ["promise", "outcome"]
     assert len(rows) == 4
     assert all(row.endswith(" kept") for row in rows)
-    assert verdict == "Commits are safe here."
+    assert conclusion == "Commits are safe here."
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 

@@ -113,7 +113,7 @@ def test_a_process_has_no_stderr(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_reader_that_leaves_changes_no_verdict(root: Path) -> None:
+def test_a_reader_that_leaves_changes_no_result(root: Path) -> None:
     for command in COMMANDS:
         for form in ([], ["--json"]):
             assert with_nobody_reading(command, root, *form) == (0, "")
@@ -127,7 +127,7 @@ def test_a_reader_that_leaves_changes_no_verdict(root: Path) -> None:
 
 
 @pytest.mark.usefixtures("numbers")
-def test_a_process_whose_reader_leaves_changes_no_verdict(root: Path) -> None:
+def test_a_process_whose_reader_leaves_changes_no_result(root: Path) -> None:
     assert in_process_with_nobody_reading("show", root) == (0, "")
     commit_file(root, 1).write_text("{")
     assert in_process_with_nobody_reading("check", root, "--json") == (4, "")

@@ -91,7 +91,7 @@ def test_texts_are_cut_where_the_table_states(root: Path, length: int | None) ->
         assert snapshot.scan(predicate=f"name = '{text}'").count() == 1
 
 
-def test_files_lie_in_folders_by_chance_where_the_table_requests(tmp_path: Path) -> None:
+def test_files_are_in_random_folders_where_the_table_requests(tmp_path: Path) -> None:
     rows = pa.table({"day": [1, 1, 2], "id": [1, 2, 3]})
     for length, written in (("1", 1), ("2", 2), (None, 2), ("40", 40)):
         root = tmp_path / str(length)
@@ -108,7 +108,7 @@ def test_files_lie_in_folders_by_chance_where_the_table_requests(tmp_path: Path)
         assert table.snapshot().scan().to_arrow().sort_by("id") == rows
 
 
-def test_folders_by_chance_differ(root: Path) -> None:
+def test_random_folders_differ(root: Path) -> None:
     properties = {"delta.randomizeFilePrefixes": "true", "delta.randomPrefixLength": "20"}
     table = deltaic.Table.create(root, ROWS.schema, properties=properties)
     for _ in range(3):

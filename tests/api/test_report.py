@@ -16,7 +16,7 @@ from deltaic.html_report.contents import changed_rows
 from tests.api.command_line import as_json, lines, run
 from tests.api.log_files import write_commit
 
-HOSTILE = "<script>alert('1')</script>\"&"
+UNTRUSTED = "<script>alert('1')</script>\"&"
 VOID = {"meta", "br"}
 
 
@@ -89,18 +89,18 @@ def test_the_page_has_the_facts_of_the_table(root: Path) -> None:
 
 
 def test_names_and_values_are_escaped(root: Path) -> None:
-    table = partitioned(root, "<script>x", HOSTILE)
+    table = partitioned(root, "<script>x", UNTRUSTED)
     write_commit(
         root,
         10,
-        {"commitInfo": {"operation": HOSTILE, "engineInfo": HOSTILE, "timestamp": 1_700_000_000_000}},
+        {"commitInfo": {"operation": UNTRUSTED, "engineInfo": UNTRUSTED, "timestamp": 1_700_000_000_000}},
     )
     page = Page(table.html_report(["id"]))
     assert page.elements["script"] == 0
     assert page.elements["b"] == len(table.advise(["id"])) * 2, "only those of the page itself"
     assert not [name for name in page.attributes if name.startswith("on")]
     texts = "\n".join(page.texts)
-    assert texts.count(HOSTILE) >= 5
+    assert texts.count(UNTRUSTED) >= 5
     assert "<script>x=" in texts
 
 

@@ -171,9 +171,7 @@ def tasks_of(snapshot: deltaic.Snapshot) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("form", [*OF_NO_FILE, *OF_NO_FILE_HERE])
-def test_a_path_that_only_looks_as_if_it_directed_out(
-    bait: Place, monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
+def test_a_path_that_only_seems_to_lead_out(bait: Place, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     """It refers to a file below the root, which does not exist."""
     monkeypatch.setenv("HOME", str(bait.outside))
     path = {**OF_NO_FILE, **OF_NO_FILE_HERE}[form]

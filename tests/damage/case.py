@@ -93,6 +93,6 @@ def data_case(name: str, damage: broken.Damage, *says: str, **context: object) -
     return Case(name, damage, broken.scanned, deltaic.CorruptData, (broken.FIRST_FILE, *says), context)
 
 
-def question(name: str, meet: broken.Meeting, error: type[Exception], *says: str, **context: object) -> Case:
+def request(name: str, meet: broken.Meeting, error: type[Exception], *says: str, **context: object) -> Case:
     """An invalid request to a healthy table."""
     return Case(name, broken.nothing, meet, error, says, context)

@@ -7,12 +7,12 @@ from .case import Case, Survivor, data_case
 from .cases_of_checkpoints import CHECKPOINTS
 from .cases_of_commits import ACTIONS, COMMIT_BODY, JSON, NUMBERS
 from .cases_of_data import MORE_DATA
-from .cases_of_helps import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
+from .cases_of_derived_files import CHECKSUMS, COMPACTIONS, HINTS, STATISTICS
 from .cases_of_logs import GAPS, PROPERTIES, PROTOCOL, SCHEMA
 from .cases_of_paths import ALIKE, PATHS
 from .cases_of_vector_bytes import VECTOR_BYTES
 from .cases_of_vectors import DESCRIBED, ODD
-from .questions import APPENDS, QUESTIONS
+from .invalid_requests import APPENDS, REQUESTS
 
 DATA = [
     data_case("a missing data file", broken.without_data),
@@ -44,7 +44,7 @@ LOG_ROWS: dict[str, list[Case | Survivor]] = {
 ROWS: dict[str, list[Case | Survivor]] = {
     **LOG_ROWS,
     "Data files": [*DATA, *MORE_DATA],
-    "Questions": [*QUESTIONS],
+    "Questions": [*REQUESTS],
     "Rows to append": [*APPENDS],
 }
 EVERY = [case for row in ROWS.values() for case in row]

@@ -22,7 +22,7 @@ CHECKING = Bound(peak_per_byte=20, requests_per_file=4, read_per_byte=4)
 # Each bracket of a predicate becomes a token.
 BYTES_PER_CHARACTER = 300
 # Length of predicates that are long themselves, in characters.
-LONG_QUESTIONS = {"a deep predicate": 100_006}
+LONG_REQUESTS = {"a deep predicate": 100_006}
 
 # The damage determines the cost, so that cases without damage are left out.
 DAMAGED = [case for case in EVERY if case.damage is not broken.nothing]
@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 def test_damage_is_met_in_bounds(root: Path, case: Case | Survivor) -> None:
     case.damage(root)
     cost = cost_of(lambda: meet(root, case))
-    MEETING.keeps(cost, root, peak_besides=BYTES_PER_CHARACTER * LONG_QUESTIONS.get(case.name, 0))
+    MEETING.keeps(cost, root, peak_besides=BYTES_PER_CHARACTER * LONG_REQUESTS.get(case.name, 0))
 
 
 def meet(root: Path, case: Case | Survivor) -> None:

@@ -28,7 +28,7 @@ os.path.exists("/end")
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="install strace to count system calls")
-def test_a_refresh_looks_once_at_each_file_of_the_log(tmp_path: Path) -> None:
+def test_a_refresh_requests_once_at_each_file_of_the_log(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create()
     for number in range(1, COMMITS):
@@ -38,8 +38,8 @@ def test_a_refresh_looks_once_at_each_file_of_the_log(tmp_path: Path) -> None:
     subprocess.run([*command, sys.executable, "-c", REFRESH, str(table.root)], check=True, timeout=300)
     traced = trace.read_text()
     refresh = traced[traced.index('"/begin"') : traced.index('"/end"')]
-    looks = Counter(re.findall(r"_delta_log/(\d{20}\.json)\"", refresh))
-    assert len(looks) == COMMITS
+    lookups = Counter(re.findall(r"_delta_log/(\d{20}\.json)\"", refresh))
+    assert len(lookups) == COMMITS
     # The current version is additionally checked to be the same file.
-    often = {name: count for name, count in looks.items() if count > 1}
-    assert sum(looks.values()) <= COMMITS + 2, often
+    often = {name: count for name, count in lookups.items() if count > 1}
+    assert sum(lookups.values()) <= COMMITS + 2, often

@@ -22,7 +22,7 @@ USUAL = {
     "test_refreshed.py": 3,
     "test_version_checksums.py": 3,
 }
-VERDICT = "golden verdict"
+OUTCOME = "golden outcome"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,16 +48,16 @@ def is_for_one_table(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    counts = Counter(_verdicts(terminalreporter))
+    counts = Counter(_outcomes(terminalreporter))
     if counts:
         terminalreporter.write_line(
             f"golden tables: {counts['read']} read, {counts['refused']} refused, {counts['error']} damaged"
         )
 
 
-def _verdicts(terminalreporter: pytest.TerminalReporter) -> Iterator[str]:
+def _outcomes(terminalreporter: pytest.TerminalReporter) -> Iterator[str]:
     for reports in terminalreporter.stats.values():
         for report in reports:
             for name, value in getattr(report, "user_properties", ()):
-                if name == VERDICT and report.when == "call":
+                if name == OUTCOME and report.when == "call":
                     yield str(value).partition(":")[0]

@@ -13,9 +13,9 @@ def expectations() -> dict[str, str]:
 
 
 def update(name: str, found: dict[str, str]) -> None:
-    kept = {key: verdict for key, verdict in expectations().items() if key.partition("@")[0] != name}
+    kept = {key: outcome for key, outcome in expectations().items() if key.partition("@")[0] != name}
     EXPECTATIONS.write_text(json.dumps(dict(sorted({**kept, **found}.items())), indent=1) + "\n")
 
 
 def readable() -> list[str]:
-    return sorted(name for name, verdict in expectations().items() if verdict == "read" and "@" not in name)
+    return sorted(name for name, outcome in expectations().items() if outcome == "read" and "@" not in name)

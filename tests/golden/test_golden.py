@@ -16,7 +16,7 @@ import pytest
 import deltaic
 
 from .arrow_schema import arrow_schema, describe
-from .conftest import VERDICT
+from .conftest import OUTCOME
 from .expectations import expectations, update
 from .expected_rows import as_read, padded
 from .opening import OPENED_ALL_THE_SAME, needs_golden
@@ -35,10 +35,10 @@ TABLES = manifest() if GOLDEN.is_dir() else sorted(name for name in expectations
 @pytest.mark.parametrize("name", TABLES)
 def test_table(name: str, request: pytest.FixtureRequest) -> None:
     found = compare(reference(name))
-    request.node.user_properties.append((VERDICT, found[name]))
+    request.node.user_properties.append((OUTCOME, found[name]))
     if request.config.getoption("--update-golden", default=False):
         update(name, found)
-    expected = {key: verdict for key, verdict in expectations().items() if key.partition("@")[0] == name}
+    expected = {key: outcome for key, outcome in expectations().items() if key.partition("@")[0] == name}
     assert found == expected, "if this is meant, run pytest tests/golden --update-golden"
 
 
@@ -48,7 +48,7 @@ def test_expectations_name_every_table_and_no_other() -> None:
 
 
 def test_enough_tables_are_read() -> None:
-    read = [name for name, verdict in expectations().items() if verdict == "read"]
+    read = [name for name, outcome in expectations().items() if outcome == "read"]
     assert len(read) >= READ_AT_LEAST
 
 
@@ -68,9 +68,9 @@ def compare(known: Reference) -> dict[str, str]:
         assert theirs_too, f"delta-spark does not open it ({known.failure})"
     found = {known.name: latest}
     for version, content in known.older.items():
-        verdict = compare_older(table, version, known, content)
-        if verdict != latest:
-            found[f"{known.name}@{version}"] = verdict
+        outcome = compare_older(table, version, known, content)
+        if outcome != latest:
+            found[f"{known.name}@{version}"] = outcome
     return found
 
 

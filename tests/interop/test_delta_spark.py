@@ -18,7 +18,7 @@ from tests.golden.rows import difference
 
 from . import vectors
 from .delta_spark import PUSHDOWN, theirs
-from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
+from .maintained import APPENDS, FORMS, POLICIES, appended, maintained
 from .values import every_type
 from .written import DEMO, contents
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
 def test_tables_after_maintenance(spark: SparkSession, tmp_path: Path, name: str, form: str) -> None:
-    root = upkept(tmp_path, name, form)
+    root = maintained(tmp_path, name, form)
     assert difference(theirs(spark, root).toArrow(), contents()[name].rows) is None
     spark.sql(f"DELETE FROM delta.`{root}` WHERE false").collect()  # noqa: S608 - our own folder
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None

@@ -14,7 +14,7 @@ import deltaic
 from tests.golden.rows import difference
 from tests.protocol.handmade_log import HandmadeTable, field, ids, metadata, protocol, schema
 
-from .upkept import APPENDS, FORMS, POLICIES, appended, upkept
+from .maintained import APPENDS, FORMS, POLICIES, appended, maintained
 from .values import every_type
 from .written import DEMO, contents
 
@@ -88,7 +88,7 @@ def test_a_checkpoint_of_theirs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", contents())
 def test_tables_after_maintenance(tmp_path: Path, name: str, form: str) -> None:
-    root = upkept(tmp_path, name, form)
+    root = maintained(tmp_path, name, form)
     assert difference(theirs(root), contents()[name].rows) is None
     assert difference(deltaic.Table(root).snapshot().scan().to_arrow(), contents()[name].rows) is None
 

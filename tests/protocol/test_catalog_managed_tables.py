@@ -24,7 +24,7 @@ def managed(root: Path, feature: str) -> HandmadeTable:
     return table
 
 
-ASKS: dict[str, Callable[[deltaic.Table], object]] = {
+REQUESTS: dict[str, Callable[[deltaic.Table], object]] = {
     "snapshot": lambda table: table.snapshot(),
     "an older version": lambda table: table.snapshot(version=0),
     "a time": lambda table: table.snapshot(timestamp="2040-01-01T00:00:00Z"),
@@ -33,7 +33,7 @@ ASKS: dict[str, Callable[[deltaic.Table], object]] = {
 
 
 @pytest.mark.parametrize("feature", ["catalogManaged", "catalogOwned-preview"])
-@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("ask", REQUESTS)
 def test_refused_by_its_path(tmp_path: Path, feature: str, ask: str) -> None:
     """Neither read nor written, and the hint refers to the catalog.
 
@@ -47,7 +47,7 @@ def test_refused_by_its_path(tmp_path: Path, feature: str, ask: str) -> None:
     table = managed(tmp_path / "t", feature)
     before = sorted(path.name for path in table.root.rglob("*"))
     with pytest.raises((deltaic.UnsupportedFeature, deltaic.VersionNotFound)) as caught:
-        ASKS[ask](deltaic.Table(table.root))
+        REQUESTS[ask](deltaic.Table(table.root))
     if ask != "a time":
         assert isinstance(caught.value, deltaic.UnsupportedFeature)
         assert feature in caught.value.message

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from .words import TEXTS, files_of_scopes, findings, retired_words
+from .words import TEXTS, files_of_scopes, findings, findings_of_names, retired_names, retired_words
 
 WORDS = {"upkeep": "post-commit maintenance", "stands?": "is"}
 
 
 def test_no_retired_word_is_used() -> None:
     assert findings() == []
+
+
+def test_no_name_has_a_retired_part() -> None:
+    assert findings_of_names() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("a_wish = 1\nwishful = 2\n", [1]), ("struct AWish;", [1]), ("WISHES", [1]), ("dishwisher", [])],
+)
+def test_parts_of_names_are_found(text: str, lines: list[int]) -> None:
+    assert [line for line, _, _ in retired_names(text, {"wish(es)?": "request"})] == lines
 
 
 def test_the_scopes_have_files() -> None:

@@ -10,9 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.repository.markdown import TOP
+from tests.repository.rust_imports import COMMENT_OR_STRING
 
 LIST = TOP / "tests" / "repository" / "retired_words.json"
 FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+SOURCES = (
+    "rust/**/*.rs",
+    "fuzz/**/*.rs",
+    "python/**/*.py",
+    "tests/**/*.py",
+    "benches/**/*.py",
+    "examples/*.py",
+)
 INLINE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|\"[^\"\n]*\.md\"")
 
 
@@ -98,6 +107,38 @@ def findings() -> list[str]:
             text = TEXTS[scope["text"]](path.read_text(encoding="utf-8"))
             for line, word, use in sorted(retired_words(text, rules["words"])):
                 found.append(f"{name}:{line}: {word!r}: use {use}")
+    return found
+
+
+def identifiers(path: Path) -> str:
+    """Return the names in Rust or Python source, without comments and strings; lines stay the same."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".rs":
+        return COMMENT_OR_STRING.sub(blank, text)
+    lines = [""] * (text.count("\n") + 2)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME:
+            lines[token.start[0] - 1] += f" {token.string}"
+    return "\n".join(lines)
+
+
+def retired_names(text: str, names: dict[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, name and replacement of each retired part of a name: of `a_wish`, and of `AWish`."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
+    for pattern, use in names.items():
+        for found in re.finditer(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", words, re.IGNORECASE):
+            yield words.count("\n", 0, found.start()) + 1, found[0], use
+
+
+def findings_of_names() -> list[str]:
+    """Return the retired parts of names of files, and of identifiers in them."""
+    names = json.loads(LIST.read_text(encoding="utf-8"))["names"]
+    found: list[str] = []
+    for path in sorted(path for glob in SOURCES for path in TOP.glob(glob)):
+        name = path.relative_to(TOP).as_posix()
+        found.extend(f"{name}: {word!r}: use {use}" for _, word, use in retired_names(name, names))
+        for line, word, use in sorted(retired_names(identifiers(path), names)):
+            found.append(f"{name}:{line}: {word!r}: use {use}")
     return found
 
 

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 EXPECTATIONS = Path(__file__).parents[1] / "golden" / "expectations.json"
-VERDICTS: dict[str, str] = json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
+OUTCOMES: dict[str, str] = json.loads(EXPECTATIONS.read_text()) if EXPECTATIONS.exists() else {}
 # Tables without reference rows are left out.
 READ = [
     name
-    for name, verdict in VERDICTS.items()
-    if verdict == "read" and "@" not in name and (not GOLDEN.is_dir() or reference(name).latest.rows)
+    for name, outcome in OUTCOMES.items()
+    if outcome == "read" and "@" not in name and (not GOLDEN.is_dir() or reference(name).latest.rows)
 ]
 
 
 def older_versions() -> list[tuple[str, int]]:
     """Returns the older versions that deltaic reads and that have reference rows."""
     # A version with another result than its table has a separate entry.
-    not_read = {name for name, verdict in VERDICTS.items() if verdict != "read"}
+    not_read = {name for name, outcome in OUTCOMES.items() if outcome != "read"}
     return [
         (name, version)
         for name in READ

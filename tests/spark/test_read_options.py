@@ -205,7 +205,7 @@ def test_a_path_with_a_version_or_a_time(tmp_path: Path) -> None:
         parse({"path": f"{made.root}@20261301120000000"}, zone="UTC")
 
 
-def test_a_table_whose_name_looks_like_one_with_a_version(tmp_path: Path) -> None:
+def test_a_table_whose_name_resembles_one_with_a_version(tmp_path: Path) -> None:
     made = HandmadeTable(tmp_path / "t@v12")
     made.create()
     assert parse({"path": str(made.root)}) == ReadOptions(str(made.root))

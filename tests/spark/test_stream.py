@@ -39,7 +39,7 @@ def is_native(spark: SparkSession) -> bool:
     return "sql           yes" in ds.status(spark)
 
 
-def asks_once(spark: SparkSession) -> bool:
+def has_one_batch_per_start(spark: SparkSession) -> bool:
     """Whether this Spark asks the data source once per trigger, so that there is one batch per start."""
     return tuple(int(part) for part in spark.version.split(".")[:2]) < (4, 2) and not is_native(spark)
 
@@ -75,7 +75,7 @@ def test_a_limit_bounds_each_batch(spark: SparkSession, events: HandmadeTable, t
     checkpoint, out = tmp_path / "checkpoint", tmp_path / "out"
     options = {"maxFilesPerTrigger": "1"}
     batches = run(spark, events.root, checkpoint, out, options)
-    if asks_once(spark):
+    if has_one_batch_per_start(spark):
         assert batches == 1
         for _ in range(2):
             assert run(spark, events.root, checkpoint, out, options) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from peers import Call, rows_answer
-from questions import COUNT, SCANS, Question
+from predicates import COUNT, SCANS, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,17 +33,17 @@ def dataset(files: list[str]) -> Any:
     return ds.dataset(files, format="parquet", partitioning="hive")
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the files and reads rows."""
 
     def batches(files: list[str]) -> Iterable[pa.RecordBatch]:
         import pyarrow.dataset as ds
 
         rows = dataset(files)
-        return rows.to_batches(columns=question.names(), filter=question.condition(ds.field))
+        return rows.to_batches(columns=query.names(), filter=query.condition(ds.field))
 
     return Call.of_rows(batches, live_files)
 
 
-CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS = {name: scanning(query) for name, query in SCANS.items()}
 CALLS[COUNT] = Call(lambda files: dataset(files).count_rows(), rows_answer, live_files)

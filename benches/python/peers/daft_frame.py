@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from peers import Call, importing, rows_answer
-from questions import COUNT, SCANS, Question
+from predicates import COUNT, SCANS, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,18 +16,18 @@ os.environ["DAFT_PROGRESS_BAR"] = "0"
 IMPORTED = importing("deltalake", "pyarrow")
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import daft
 
-        rows: Any = daft.read_deltalake(uri, version=question.version)
-        condition = question.condition(daft.col)
+        rows: Any = daft.read_deltalake(uri, version=query.version)
+        condition = query.condition(daft.col)
         if condition is not None:
             rows = rows.where(condition)
-        if question.columns is not None:
-            rows = rows.select(*question.columns)
+        if query.columns is not None:
+            rows = rows.select(*query.columns)
         return rows.to_arrow_iter()
 
     return Call.of_rows(batches, IMPORTED)
@@ -40,5 +40,5 @@ def count(uri: str) -> int:
     return daft.read_deltalake(uri).count_rows()
 
 
-CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS = {name: scanning(query) for name, query in SCANS.items()}
 CALLS[COUNT] = Call(count, rows_answer, IMPORTED)

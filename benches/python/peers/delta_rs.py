@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from changing import append_answer, checkpoint_answer, copied, row_of
 from peers import Call, importing, rows_answer
-from questions import COUNT, PARTITION, RANGE, SCANS, Question
+from predicates import COUNT, PARTITION, RANGE, SCANS, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,15 +103,15 @@ def refreshed_answer(table: Any) -> Answer:
     return Answer(version=table.version(), num_files=len(table.file_uris()))
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import deltalake
         import pyarrow as pa
 
-        table = deltalake.DeltaTable(uri, version=question.version)
-        return pa.RecordBatchReader.from_stream(table.scan(question.names(), question.sql()))
+        table = deltalake.DeltaTable(uri, version=query.version)
+        return pa.RecordBatchReader.from_stream(table.scan(query.names(), query.sql()))
 
     return Call.of_rows(batches, IMPORTED)
 
@@ -162,6 +162,6 @@ CALLS = {
     "open_and_prune_range": pruning(RANGE),
     "open_and_prune_partition": pruning(PARTITION),
     "refresh": Call(refreshed, refreshed_answer, opened),
-    **{name: scanning(question) for name, question in SCANS.items()},
+    **{name: scanning(query) for name, query in SCANS.items()},
     COUNT: Call(count, rows_answer, IMPORTED),
 }

@@ -23,7 +23,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from peers import Call
-from questions import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
+from predicates import DAY, RANGE_COLUMN, RANGE_HIGH, RANGE_LOW
 
 if TYPE_CHECKING:
     from answers import Answer

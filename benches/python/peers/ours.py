@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from changing import append_answer, checkpoint_answer, copied, row_of
 from peers import Call, importing, rows_answer
-from questions import COUNT, PARTITION, RANGE, SCANS, Question
+from predicates import COUNT, PARTITION, RANGE, SCANS, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,13 +67,13 @@ def refreshed_answer(snapshot: Any) -> Answer:
     return Answer(version=snapshot.version, num_files=snapshot.num_files)
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterable[pa.RecordBatch]:
         import deltaic
 
-        return deltaic.Table(uri).snapshot(question.version).scan(question.names(), question.sql())
+        return deltaic.Table(uri).snapshot(query.version).scan(query.names(), query.sql())
 
     return Call.of_rows(batches, IMPORTED)
 
@@ -117,6 +117,6 @@ CALLS = {
     "open_and_prune_range": listing(RANGE),
     "open_and_prune_partition": listing(PARTITION),
     "refresh": Call(lambda snapshot: snapshot.refresh(), refreshed_answer, opened),
-    **{name: scanning(question) for name, question in SCANS.items()},
+    **{name: scanning(query) for name, query in SCANS.items()},
     COUNT: Call(count, rows_answer, IMPORTED),
 }

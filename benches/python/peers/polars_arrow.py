@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from peers import Call
 from peers.polars_frame import IMPORTED, frames
-from questions import SCANS, Question
+from predicates import SCANS, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterator[pa.Table]:
-        return (frame.to_arrow() for frame in frames(uri, question))
+        return (frame.to_arrow() for frame in frames(uri, query))
 
     return Call.of_rows(batches, IMPORTED)
 
 
-CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS = {name: scanning(query) for name, query in SCANS.items()}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from peers import Call, importing, rows_answer
-from questions import COUNT, SCANS, Question
+from predicates import COUNT, SCANS, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 IMPORTED = importing("deltalake", "pyarrow")
 
 
-def frames(uri: str, question: Question) -> Iterable[Any]:
+def frames(uri: str, query: Query) -> Iterable[Any]:
     """Returns the rows."""
     import polars as pl
 
-    rows = pl.scan_delta(uri, version=question.version)
-    condition = question.condition(pl.col)
+    rows = pl.scan_delta(uri, version=query.version)
+    condition = query.condition(pl.col)
     if condition is not None:
         rows = rows.filter(condition)
-    if question.columns is not None:
-        rows = rows.select(question.columns)
+    if query.columns is not None:
+        rows = rows.select(query.columns)
     return rows.collect_batches(maintain_order=False, engine="streaming")
 
 
-def scanning(question: Question) -> Call:
+def scanning(query: Query) -> Call:
     """Opens the table and reads rows."""
 
     def batches(uri: str) -> Iterator[pa.Table]:
-        return (frame.to_arrow() for frame in frames(uri, question))
+        return (frame.to_arrow() for frame in frames(uri, query))
 
-    return Call.of_rows(batches, IMPORTED, timed=lambda uri: frames(uri, question))
+    return Call.of_rows(batches, IMPORTED, timed=lambda uri: frames(uri, query))
 
 
 def count(uri: str) -> int:
@@ -47,5 +47,5 @@ def count(uri: str) -> int:
     return pl.scan_delta(uri).select(pl.len()).collect(engine="streaming").item()
 
 
-CALLS = {name: scanning(question) for name, question in SCANS.items()}
+CALLS = {name: scanning(query) for name, query in SCANS.items()}
 CALLS[COUNT] = Call(count, rows_answer, IMPORTED)

@@ -83,18 +83,18 @@ impl OwnedStream {
 }
 
 /// Blocks this thread until the next batch. No other thread drives the stream.
-fn wait_for(stream: &mut BatchStream, looks: bool) -> CallResult<Option<Result<RecordBatch>>> {
+fn wait_for(stream: &mut BatchStream, polls: bool) -> CallResult<Option<Result<RecordBatch>>> {
     let runtime = runtime()?;
     loop {
         let next = runtime.block_on(async { tokio::time::timeout(SIGNALS, stream.next()).await });
         match next {
             Ok(next) => {
-                if looks && has_records() {
+                if polls && has_records() {
                     attached(poll_python)?;
                 }
                 return Ok(next);
             }
-            Err(_) if looks => attached(poll_python)?,
+            Err(_) if polls => attached(poll_python)?,
             Err(_) => {}
         }
     }
@@ -142,12 +142,12 @@ impl Blocking {
     }
 
     fn next_batch(&mut self) -> CallResult<Option<std::result::Result<RecordBatch, ArrowError>>> {
-        let looks = self.main == Some(std::thread::current().id());
+        let polls = self.main == Some(std::thread::current().id());
         let Some(stream) = &mut self.held.stream else {
             return Ok(None);
         };
         // Arrow's C interface carries only text, so the hint is part of the message.
-        Ok(wait_for(stream, looks)?.map(|batch| {
+        Ok(wait_for(stream, polls)?.map(|batch| {
             batch.map_err(|error| {
                 let hint = error.hint_text();
                 let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();

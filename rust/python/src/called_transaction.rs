@@ -43,11 +43,11 @@ pub(crate) fn run_with_function(
     };
     let snapshot = known.snapshot.clone();
     guarded(|| {
-        let work = Work::<_, Call>::begin(|asks| async move {
+        let work = Work::<_, Call>::begin(|requests| async move {
             let mut stage = |snapshot: &deltaic_log::Snapshot, staged| {
                 let (returned, answer) = oneshot::channel();
                 let snapshot = snapshot.clone();
-                let asked = asks.send(Event::Asked(Call {
+                let asked = requests.send(Event::Asked(Call {
                     snapshot,
                     staged,
                     returned,

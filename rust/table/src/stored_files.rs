@@ -118,7 +118,7 @@ async fn gone_places(
             wanted.remove(&object.location);
         }
     }
-    let looks = wanted.into_iter().map(|(place, path)| {
+    let checks = wanted.into_iter().map(|(place, path)| {
         let location = Arc::clone(location);
         async move {
             match location.store().head(&place).await {
@@ -131,8 +131,8 @@ async fn gone_places(
             }
         }
     });
-    let looks = futures::stream::iter(looks).buffer_unordered(location.at_once(IN_FLIGHT));
-    looks
+    let checks = futures::stream::iter(checks).buffer_unordered(location.at_once(IN_FLIGHT));
+    checks
         .try_filter_map(|gone| async move { Ok(gone) })
         .try_collect()
         .await

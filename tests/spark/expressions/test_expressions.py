@@ -70,7 +70,7 @@ def _names() -> set[str]:
     return {name.lower() for name in calls + special}
 
 
-def test_each_function_has_hostile_inputs() -> None:
+def test_each_function_has_unusual_inputs() -> None:
     few: dict[str, int] = {}
     cells = {name: [repr(value) for value in compare.plain(ROWS[name])] for name in ROWS.column_names}
     for name in _names() - FEW:

@@ -55,7 +55,7 @@ def native_scan(
         spark: A classic session.
         classes: The result of `java_classes`.
         scan_plan: The native scan plan.
-        answer: Answers questions of the index: which files pass a tree of filters, or `aggregates`.
+        answer: Answers requests of the index: which files pass a tree of filters, or `aggregates`.
         file_list: As `_rust.NativeScanPlan.file_list`.
         hadoop_options: Settings of Hadoop's file systems for this read.
         purpose: Distinguishes its index from others of the same files.

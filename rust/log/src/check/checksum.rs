@@ -34,12 +34,12 @@ impl ChecksumExaminer {
     /// Removes the per-file fields of a checksum if comparing them would exceed the limit; returns whether it
     /// did.
     fn spare(&mut self, checksum: &mut VersionChecksum, files: usize) -> bool {
-        let asks = checksum.file_size_histogram.is_some()
+        let needs_files = checksum.file_size_histogram.is_some()
             || checksum.all_files.is_some()
             || checksum.num_deleted_records.is_some()
             || checksum.num_deletion_vectors.is_some()
             || checksum.deleted_record_counts_histogram.is_some();
-        if !asks {
+        if !needs_files {
             return false;
         }
         let files = u64::try_from(files).unwrap_or(u64::MAX);

@@ -178,7 +178,7 @@ impl Snapshot {
 
     /// Whether the files that a cleanup deletes first still exist. A store error counts as existing.
     async fn sources_stand(&self) -> bool {
-        let looks = self.oldest_sources().map(|file| async move {
+        let checks = self.oldest_sources().map(|file| async move {
             let path = self.location.below(&file.relative())?;
             Ok::<_, Error>(match self.location.store().head(&path).await {
                 Ok(found) => file.is_still(&found),
@@ -186,8 +186,8 @@ impl Snapshot {
                 Err(_) => true,
             })
         });
-        let looks = futures::future::join_all(looks).await;
-        looks.into_iter().all(|exists| exists.unwrap_or(true))
+        let checks = futures::future::join_all(checks).await;
+        checks.into_iter().all(|exists| exists.unwrap_or(true))
     }
 
     /// Whether a listing from this version on shows the same table: a file that this snapshot was made from still

@@ -305,15 +305,15 @@ async fn a_refresh_requests_what_is_new() -> Result<()> {
             kind.name
         );
         // A checkpoint of a known version is not read.
-        let (commits, looks) = (report.count(RequestKind::Get), report.count(RequestKind::Head));
+        let (commits, checks) = (report.count(RequestKind::Get), report.count(RequestKind::Head));
         assert_eq!(
-            (report.requests.len() - looks, commits),
+            (report.requests.len() - checks, commits),
             (2, 1),
             "{}: {report:#?}",
             kind.name
         );
         assert!(
-            looks <= 2 * usize::from(kind.layout.is_some()),
+            checks <= 2 * usize::from(kind.layout.is_some()),
             "{}: {report:#?}",
             kind.name
         );

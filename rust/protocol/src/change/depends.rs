@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_expression_requests_what_it_names_and_for_what_holds_it() {
-        for (expression, parts, asks) in [
+        for (expression, parts, mentions_it) in [
             ("a > 1", &["a"][..], true),
             ("A > 1", &["a"], true),
             ("s.x > 1", &["s"], true),
@@ -188,7 +188,11 @@ mod tests {
             ("frobnicate(`a``b`) = b", &["a`b"], true),
             ("CASE WHEN A THEN 1 END", &["a"], true),
         ] {
-            assert_eq!(mentions(expression, &path(parts)), asks, "{expression} {parts:?}");
+            assert_eq!(
+                mentions(expression, &path(parts)),
+                mentions_it,
+                "{expression} {parts:?}"
+            );
         }
     }
 

@@ -76,7 +76,7 @@ pub(super) async fn examine(
     };
     examine_vectors(location, &vectors, &listed, &mut findings).await;
     examination.examined.data_files = wanted.len();
-    let looks: Vec<_> = wanted
+    let checks: Vec<_> = wanted
         .into_iter()
         .map(|file| {
             let listed = listed.sizes.get(&file.place).copied();
@@ -84,8 +84,8 @@ pub(super) async fn examine(
             async move { look_at(&location, &file, listed).await }
         })
         .collect();
-    let mut looks = futures::stream::iter(looks).buffered(FILES_IN_FLIGHT);
-    while let Some(found) = looks.next().await {
+    let mut checks = futures::stream::iter(checks).buffered(FILES_IN_FLIGHT);
+    while let Some(found) = checks.next().await {
         found.into_iter().for_each(|finding| findings.add(finding));
         progress.step();
     }

@@ -30,7 +30,7 @@ use crate::transaction::requirement::Requirement;
 use crate::write::{ensure_addable, ensure_storable};
 
 /// The number of files that are checked concurrently.
-const LOOKED_AT_ONCE: usize = 32;
+const CHECKED_AT_ONCE: usize = 32;
 
 /// A data file in the table's folder that no version names yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -230,16 +230,16 @@ fn ensure_files_addable(snapshot: &Snapshot, files: &[GivenFile]) -> Result<()> 
 
 /// Verifies that files exist and have the given sizes.
 pub(crate) async fn ensure_exist(location: &Arc<TableLocation>, files: &[GivenFile]) -> Result<()> {
-    let looks: Vec<_> = files
+    let checks: Vec<_> = files
         .iter()
-        .map(|file| look(Arc::clone(location), file.clone()))
+        .map(|file| check_exists(Arc::clone(location), file.clone()))
         .collect();
-    let looks = futures::stream::iter(looks).buffer_unordered(location.at_once(LOOKED_AT_ONCE));
-    looks.try_collect::<()>().await
+    let checks = futures::stream::iter(checks).buffer_unordered(location.at_once(CHECKED_AT_ONCE));
+    checks.try_collect::<()>().await
 }
 
 /// Verifies that the file exists and has the given size.
-async fn look(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
+async fn check_exists(location: Arc<TableLocation>, file: GivenFile) -> Result<()> {
     let path = location
         .resolve(&file.path)
         .map_err(|error| file.outside(&error))?;

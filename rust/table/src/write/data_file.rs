@@ -68,7 +68,7 @@ impl DataFile {
         let kind = contents.file_kind();
         let name = format!("{kind}-{number:05}-{}.c000{message}.parquet", new_id());
         let partition = match form.random_prefix {
-            Some(length) => by_chance(length),
+            Some(length) => random_folder(length),
             None => folder(
                 values
                     .iter()
@@ -278,7 +278,7 @@ fn packed(codec: Codec) -> (Compression, &'static str) {
 }
 
 /// Returns a random folder name of this length, which distributes requests over the store.
-fn by_chance(length: usize) -> String {
+fn random_folder(length: usize) -> String {
     // Lowercase only: some file systems ignore case.
     const SIGNS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut name = String::new();

@@ -30,7 +30,7 @@ use crate::reconcile::Survivors;
 use crate::segment::CheckpointFiles;
 
 /// Maximum number of concurrent requests that verify that files exist.
-const LOOKS_IN_FLIGHT: usize = 64;
+const CHECKS_IN_FLIGHT: usize = 64;
 
 /// A sidecar that the new checkpoint references again.
 #[derive(Clone, Debug)]
@@ -101,19 +101,19 @@ impl Reused {
     /// If both hold after the new checkpoint was written, the times in which the two checkpoints exist overlap. A
     /// cleanup lists the checkpoints before it deletes a sidecar, so it finds one of them and retains the sidecars.
     pub(super) async fn exist(&self, location: &Arc<TableLocation>) -> bool {
-        let mut looks: Vec<BoxFuture<'static, Result<bool>>> = Vec::new();
+        let mut checks: Vec<BoxFuture<'static, Result<bool>>> = Vec::new();
         for file in self.base.iter().flat_map(|base| &base.files) {
             let (location, file) = (Arc::clone(location), Arc::clone(file));
-            let look = async move { Ok(file.is_still(&head(&location, &file.relative()).await?)) };
-            looks.push(look.boxed());
+            let check = async move { Ok(file.is_still(&head(&location, &file.relative()).await?)) };
+            checks.push(check.boxed());
         }
         for sidecar in &self.sidecars {
             let (location, file) = (Arc::clone(location), Arc::clone(&sidecar.file));
-            let look = async move { Ok(head(&location, file.relative()).await?.size == file.size()) };
-            looks.push(look.boxed());
+            let check = async move { Ok(head(&location, file.relative()).await?.size == file.size()) };
+            checks.push(check.boxed());
         }
-        let looks = in_parallel(looks, location.at_once(LOOKS_IN_FLIGHT)).await;
-        looks.is_ok_and(|found| found.into_iter().all(|exists| exists))
+        let checks = in_parallel(checks, location.at_once(CHECKS_IN_FLIGHT)).await;
+        checks.is_ok_and(|found| found.into_iter().all(|exists| exists))
     }
 }
 

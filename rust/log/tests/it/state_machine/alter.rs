@@ -6,7 +6,7 @@ use deltaic_testkit::own_commits::without_maintenance;
 
 use super::change::Change;
 use super::machine::{Machine, WRITERS, number_of};
-use super::model::{State, Wish};
+use super::model::{PlannedCommit, State};
 use super::table_location::{Ended, Mishap};
 
 impl Machine {
@@ -33,11 +33,11 @@ impl Machine {
             "writer {writer} at {read}: {change:?}, again: {again}, {:?}, {mishap:?}",
             options.post_commit
         ));
-        let wish = Wish {
+        let planned = PlannedCommit {
             name: "ALTER",
             change: Some(change.clone()),
             removed_ms: self.clocks.writer_ms(writer),
-            ..Wish::default()
+            ..PlannedCommit::default()
         };
         let work = async {
             match change.as_table_change() {
@@ -61,7 +61,7 @@ impl Machine {
         let has_outlived = self.outlived[writer];
         // A repeated change is based on the newest version.
         let stands_on = if again { self.history.newest() } else { read };
-        self.check_change(&ended, &wish, (read, stands_on), has_outlived)
+        self.check_change(&ended, &planned, (read, stands_on), has_outlived)
             .await?;
         self.go_on(writer, &ended).await
     }
@@ -69,17 +69,17 @@ impl Machine {
     async fn check_change(
         &mut self,
         ended: &Ended<Result<Committed>>,
-        wish: &Wish,
+        planned: &PlannedCommit,
         (read, stands_on): (usize, usize),
         has_outlived: bool,
     ) -> Result<()> {
-        let change = wish.change.as_ref().expect("it is a change");
+        let change = planned.change.as_ref().expect("it is a change");
         let before = [self.history.state(read).clone(), self.history.last().clone()];
         let after = before
             .each_ref()
-            .map(|state| change.apply(state, self.history.newest() + 1, wish.removed_ms));
+            .map(|state| change.apply(state, self.history.newest() + 1, planned.removed_ms));
         let winning_commits = self.history.newest() - read;
-        let landed = self.take_in(wish, stands_on).await?;
+        let landed = self.take_in(planned, stands_on).await?;
         self.tally.changes += usize::from(landed.is_some());
         match &ended.outcome {
             None => self.tally.unknown += 1,

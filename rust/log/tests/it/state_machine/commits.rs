@@ -9,14 +9,14 @@ use serde_json::json;
 
 use super::clocks::DAY_MS;
 use super::machine::{Machine, WRITERS, number_of};
-use super::model::{State, Wish};
+use super::model::{PlannedCommit, State};
+use super::planned_commit::{PARTITION, transaction};
 use super::table_location::{Ended, Mishap};
 use super::vectors::{Uniter, VectorPlacement};
-use super::wish::{PARTITION, transaction};
 
 /// An attempted commit.
 pub(crate) struct Tried {
-    pub(crate) wish: Wish,
+    pub(crate) planned: PlannedCommit,
     /// The version that its writer had read.
     pub(crate) read: usize,
     /// Whether the log was cleaned up since the writer opened the table, or while it committed.
@@ -39,18 +39,18 @@ impl Machine {
         let snapshot = self.hold(writer).await?;
         let read = number_of(&snapshot);
         let state = self.history.state(read).clone();
-        let wish = self.wish(&state, writer);
+        let planned = self.planned(&state, writer);
         let kept = self.kept();
         let uniter = self.uniter(kept, &state);
         let committer = self.place.committer();
-        let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
+        let mut ours = transaction(&snapshot, &state, &planned, kept).await?;
         ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.committer = committer.as_ref();
         ours.options.post_commit = self.maintain();
         self.trace.begin(format!(
             "writer {writer} at {read}: {}, {:?}, rows: {}, {:?}, {mishap:?}",
-            described(&wish),
-            wish.isolation,
+            described(&planned),
+            planned.isolation,
             ours.vectors.is_some(),
             ours.options.post_commit,
         ));
@@ -67,7 +67,7 @@ impl Machine {
         self.check(
             &ended,
             Tried {
-                wish,
+                planned,
                 read,
                 has_outlived,
                 is_stalled: false,
@@ -126,7 +126,7 @@ impl Machine {
     }
 
     /// Adds the next version to the model if it exists: it is the attempted commit.
-    pub(crate) async fn take_in(&mut self, wish: &Wish, read: usize) -> Result<Option<usize>> {
+    pub(crate) async fn take_in(&mut self, planned: &PlannedCommit, read: usize) -> Result<Option<usize>> {
         let version = self.history.newest() + 1;
         let Some(info) = self.place.info_of(version).await? else {
             return Ok(None);
@@ -135,30 +135,30 @@ impl Machine {
             self.place.info_of(version + 1).await?.is_none(),
             "a commit was made twice"
         );
-        assert!(!self.history.is_done(wish), "what was done is done again");
+        assert!(!self.history.is_done(planned), "what was done is done again");
         assert!(
-            !self.history.must_lose(wish, read),
+            !self.history.must_lose(planned, read),
             "a commit is there that must not follow a winner"
         );
         let modified_ms = self.place.modified_ms(version).await?;
         let time_ms = info["inCommitTimestamp"].as_i64();
-        let mut wish = wish.clone();
+        let mut planned = planned.clone();
         // Replacing a table removes its files at the time of the replacement.
         if let Some(removed_ms) = self.place.removed_ms(version).await? {
-            wish.removed_ms = removed_ms;
+            planned.removed_ms = removed_ms;
         }
-        self.history.commit(wish, time_ms, modified_ms);
+        self.history.commit(planned, time_ms, modified_ms);
         self.tally.commits += 1;
         Ok(Some(version))
     }
 
     /// Verifies the reported result; an existing commit becomes the model's next version.
     pub(crate) async fn check(&mut self, ended: &Ended<Result<Committed>>, tried: Tried) -> Result<()> {
-        let is_done = self.history.is_done(&tried.wish);
-        let may_lose = self.history.may_lose(&tried.wish, tried.read);
+        let is_done = self.history.is_done(&tried.planned);
+        let may_lose = self.history.may_lose(&tried.planned, tried.read);
         let landed = match tried.landed {
             Some(version) => Some(version),
-            None => self.take_in(&tried.wish, tried.read).await?,
+            None => self.take_in(&tried.planned, tried.read).await?,
         };
         match &ended.outcome {
             None => self.tally.unknown += 1,
@@ -178,7 +178,7 @@ impl Machine {
                 self.tally.rebased += usize::from(winning_commits > 0);
                 let united = |how: &String| how.contains("it deleted other rows");
                 self.tally.united += usize::from(committed.conflicts_resolved.iter().any(united));
-                self.tally.phantoms += usize::from(tried.wish.reads.is_some() && winning_commits > 0);
+                self.tally.phantoms += usize::from(tried.planned.reads.is_some() && winning_commits > 0);
                 assert!(
                     committed.post_commit.failures.is_empty() || ended.was_met || tried.has_outlived,
                     "{:?}",
@@ -222,21 +222,24 @@ impl Machine {
     /// Another client, whose clock is days ahead, appends.
     pub(crate) async fn commit_ahead(&mut self) -> Result<()> {
         let version = self.history.newest() + 1;
-        let mut wish = Wish {
+        let mut planned = PlannedCommit {
             name: "WRITE",
             adds: self.new_files(1),
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         };
-        wish.adds
+        planned
+            .adds
             .truncate(if self.history.last().files.len() > 8 { 0 } else { 1 });
         let days = i64::try_from(1 + self.chance.below(3)).unwrap_or(1);
-        self.trace
-            .begin(format!("another client, {days} days ahead: {}", described(&wish)));
+        self.trace.begin(format!(
+            "another client, {days} days ahead: {}",
+            described(&planned)
+        ));
         let after = self
             .history
             .last()
-            .after(&wish, version, self.history.numbers_rows);
+            .after(&planned, version, self.history.numbers_rows);
         let mut info = json!({"operation": "WRITE", "isBlindAppend": true});
         let has_times = self.history.last().has_times();
         let before = &self.history.versions[version - 1];
@@ -245,7 +248,7 @@ impl Machine {
             info["inCommitTimestamp"] = json!(time_ms);
         }
         let mut lines = vec![json!({ "commitInfo": info })];
-        for (path, _) in &wish.adds {
+        for (path, _) in &planned.adds {
             let file = &after.files[path];
             let values = file
                 .partition
@@ -262,33 +265,33 @@ impl Machine {
         }
         self.place.put_commit(version, &lines).await?;
         let modified_ms = self.place.modified_ms(version).await?;
-        self.history.commit(wish, time_ms, modified_ms);
+        self.history.commit(planned, time_ms, modified_ms);
         self.compare_newest().await.map(|_| ())
     }
 }
 
-/// A short description of a wish.
-pub(crate) fn described(wish: &Wish) -> String {
-    let mut described = wish.name.to_owned();
-    for (path, file) in &wish.adds {
+/// A short description of a planned commit.
+pub(crate) fn described(planned: &PlannedCommit) -> String {
+    let mut described = planned.name.to_owned();
+    for (path, file) in &planned.adds {
         described += &format!(" +{path}({})", file.rows.unwrap_or(0));
     }
-    for path in &wish.removes {
+    for path in &planned.removes {
         described += &format!(" -{path}");
     }
-    for (path, rows) in &wish.deletes {
+    for (path, rows) in &planned.deletes {
         described += &format!(" {path}{rows:?}");
     }
-    if let Some(change) = &wish.change {
+    if let Some(change) = &planned.change {
         described += &format!(" {change:?}");
     }
-    if let Some(selection) = &wish.reads {
+    if let Some(selection) = &planned.reads {
         described += &format!(" where {selection:?}");
     }
-    if let Some((name, configuration)) = &wish.domain {
+    if let Some((name, configuration)) = &planned.domain {
         described += &format!(" {name}={configuration:?}");
     }
-    if let Some((id, version)) = &wish.app {
+    if let Some((id, version)) = &planned.app {
         described += &format!(" {id}@{version}");
     }
     described

@@ -14,12 +14,12 @@ use deltaic_testkit::untrusted::mutation::Chance;
 
 use super::change::Blank;
 use super::clocks::{Clocks, DAY_MS};
-use super::model::{History, State, Version, Wish};
+use super::model::{History, PlannedCommit, State, Version};
 use super::observed::{Look, features_of, seen};
+use super::planned_commit::PARTITION;
 use super::table_location::{Medium, Mishap, Place, to_version};
 use super::tally::Tally;
 use super::trace::Trace;
-use super::wish::PARTITION;
 
 /// Number of writers that hold a version of the table.
 pub(crate) const WRITERS: usize = 3;
@@ -58,32 +58,32 @@ pub(crate) struct Machine {
 impl Form {
     fn by(chance: &mut Chance) -> (Self, bool) {
         let mut properties = BTreeMap::new();
-        let mut asks = |is_asked: bool, key: &str, value: &str| {
+        let mut set_if = |is_asked: bool, key: &str, value: &str| {
             if is_asked {
                 properties.insert(key.to_owned(), value.to_owned());
             }
             is_asked
         };
-        let numbers_rows = asks(chance.below(2) == 0, "delta.enableRowTracking", "true");
-        asks(chance.below(2) == 0, "delta.enableInCommitTimestamps", "true");
-        asks(chance.below(3) > 0, "delta.enableDeletionVectors", "true");
+        let numbers_rows = set_if(chance.below(2) == 0, "delta.enableRowTracking", "true");
+        set_if(chance.below(2) == 0, "delta.enableInCommitTimestamps", "true");
+        set_if(chance.below(3) > 0, "delta.enableDeletionVectors", "true");
         let by_feature = !numbers_rows && chance.below(2) == 0;
-        let has_domains = asks(by_feature, "delta.feature.domainMetadata", "supported") || numbers_rows;
-        asks(chance.below(2) == 0, "delta.checkpointPolicy", "v2");
-        asks(chance.below(2) == 0, "delta.isolationLevel", "WriteSerializable");
-        asks(
+        let has_domains = set_if(by_feature, "delta.feature.domainMetadata", "supported") || numbers_rows;
+        set_if(chance.below(2) == 0, "delta.checkpointPolicy", "v2");
+        set_if(chance.below(2) == 0, "delta.isolationLevel", "WriteSerializable");
+        set_if(
             chance.below(3) == 0,
             "delta.checkpoint.writeStatsAsStruct",
             "true",
         );
-        asks(chance.below(2) == 0, "delta.checkpointInterval", "3");
+        set_if(chance.below(2) == 0, "delta.checkpointInterval", "3");
         let (retention, retention_ms) = [
             ("interval 30 days", 30 * DAY_MS),
             ("interval 30 days", 30 * DAY_MS),
             ("interval 1 day", DAY_MS),
             ("interval 0 seconds", 0),
         ][chance.below(4)];
-        asks(true, "delta.logRetentionDuration", retention);
+        set_if(true, "delta.logRetentionDuration", retention);
         let is_partitioned = chance.below(2) == 0;
         let form = Self {
             is_partitioned,
@@ -211,7 +211,7 @@ impl Machine {
         let time_ms = info["inCommitTimestamp"].as_i64();
         assert_eq!(time_ms.is_some(), state.has_times());
         self.history.versions.push(Version {
-            wish: Wish::default(),
+            planned: PlannedCommit::default(),
             state,
             time_ms,
             modified_ms: self.place.modified_ms(0).await?,

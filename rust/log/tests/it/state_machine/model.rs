@@ -42,7 +42,7 @@ pub(crate) struct State {
 
 /// What a commit is to do, based on the version that its writer has read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wish {
+pub(crate) struct PlannedCommit {
     /// The operation.
     pub(crate) name: &'static str,
     pub(crate) adds: Vec<(String, File)>,
@@ -87,7 +87,7 @@ impl Selection {
 /// A version: its commit, the resulting table, and its times.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
-    pub(crate) wish: Wish,
+    pub(crate) planned: PlannedCommit,
     pub(crate) state: State,
     /// The in-commit timestamp.
     pub(crate) time_ms: Option<i64>,
@@ -125,15 +125,17 @@ impl State {
 
     /// The table after a commit that created a version. Panics if the commit is invalid: a removed file does not exist,
     /// a deleted row is already deleted, the name of an added file was used before, a change is impossible.
-    pub(crate) fn after(&self, wish: &Wish, version: usize, numbers_rows: bool) -> Self {
+    pub(crate) fn after(&self, planned: &PlannedCommit, version: usize, numbers_rows: bool) -> Self {
         let mut after = self.clone();
-        for path in &wish.removes {
+        for path in &planned.removes {
             let Some(file) = after.files.remove(path) else {
                 panic!("the commit of version {version} removes {path}, which is not there");
             };
-            after.gone.insert((path.clone(), file.deleted), wish.removed_ms);
+            after
+                .gone
+                .insert((path.clone(), file.deleted), planned.removed_ms);
         }
-        for (path, rows) in &wish.deletes {
+        for (path, rows) in &planned.deletes {
             let Some(file) = after.files.get_mut(path) else {
                 panic!("the commit of version {version} deletes rows of {path}, which is not there");
             };
@@ -143,14 +145,14 @@ impl State {
             );
             after
                 .gone
-                .insert((path.clone(), file.deleted.clone()), wish.removed_ms);
+                .insert((path.clone(), file.deleted.clone()), planned.removed_ms);
             file.deleted.extend(rows);
             // Two commits together may delete all rows of a file.
             if u64::try_from(file.deleted.len()).ok() == file.rows {
                 after.files.remove(path);
             }
         }
-        for (path, file) in &wish.adds {
+        for (path, file) in &planned.adds {
             let mut file = file.clone();
             if numbers_rows {
                 let first = after.mark.unwrap_or(-1) + 1;
@@ -162,14 +164,14 @@ impl State {
                 "{path} comes twice"
             );
         }
-        if let Some(change) = &wish.change {
-            let Some(changed) = change.apply(&after, version, wish.removed_ms) else {
+        if let Some(change) = &planned.change {
+            let Some(changed) = change.apply(&after, version, planned.removed_ms) else {
                 panic!("version {version} makes a change that cannot be made: {change:?}");
             };
             after = changed;
         }
-        after.apps.extend(wish.app.clone());
-        match &wish.domain {
+        after.apps.extend(planned.app.clone());
+        match &planned.domain {
             Some((name, Some(configuration))) => {
                 after.domains.insert(name.clone(), configuration.clone());
             }
@@ -197,15 +199,15 @@ impl History {
     }
 
     /// Whether the newest version contains this version of the application.
-    pub(crate) fn is_done(&self, wish: &Wish) -> bool {
+    pub(crate) fn is_done(&self, planned: &PlannedCommit) -> bool {
         let reached = |(id, version): &(String, i64)| self.last().apps.get(id) >= Some(version);
-        wish.app.as_ref().is_some_and(reached)
+        planned.app.as_ref().is_some_and(reached)
     }
 
     /// Adds a commit that created the next version.
-    pub(crate) fn commit(&mut self, wish: Wish, time_ms: Option<i64>, modified_ms: i64) {
+    pub(crate) fn commit(&mut self, planned: PlannedCommit, time_ms: Option<i64>, modified_ms: i64) {
         let version = self.versions.len();
-        let state = self.last().after(&wish, version, self.numbers_rows);
+        let state = self.last().after(&planned, version, self.numbers_rows);
         assert_eq!(time_ms.is_some(), state.has_times(), "times are there or not");
         let before = &self.versions[version - 1];
         // The first in-commit timestamp is later than the modification time of the previous version.
@@ -216,7 +218,7 @@ impl History {
         );
         assert!(state.mark >= self.last().mark, "the mark of row ids falls");
         self.versions.push(Version {
-            wish,
+            planned,
             state,
             time_ms,
             modified_ms,

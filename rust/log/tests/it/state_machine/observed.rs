@@ -14,8 +14,8 @@ use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::row_tracking;
 
 use super::model::{File, State};
+use super::planned_commit::PARTITION;
 use super::vectors::rows_of;
-use super::wish::PARTITION;
 
 /// The features that the model covers, with the properties that enable them.
 pub(crate) const TURNED_ON_BY: [(&str, &str, &str); 4] = [

@@ -10,8 +10,8 @@ use deltaic_testkit::hold::HoldPoint;
 
 use super::commits::{Tried, described};
 use super::machine::{Machine, WRITERS, number_of};
+use super::planned_commit::transaction;
 use super::table_location::{Ended, Held, Mishap};
-use super::wish::transaction;
 
 /// Maximum number of requests before a commit stalls: most make few.
 const MOST_REQUESTS: usize = 8;
@@ -22,21 +22,21 @@ impl Machine {
         let snapshot = self.hold(writer).await?;
         let read = number_of(&snapshot);
         let state = self.history.state(read).clone();
-        let wish = self.wish(&state, writer);
+        let planned = self.planned(&state, writer);
         let kept = self.kept();
         let most = 1 + self.chance.below(MOST_REQUESTS);
         let request = self.chance.below(most);
         let point = [HoldPoint::Before, HoldPoint::After][self.chance.below(2)];
         let uniter = self.uniter(kept, &state);
-        let mut ours = transaction(&snapshot, &state, &wish, kept).await?;
+        let mut ours = transaction(&snapshot, &state, &planned, kept).await?;
         ours.vectors = uniter.as_ref().map(|uniter| uniter as &dyn Vectors);
         ours.options.post_commit = self.maintain();
         // It continues however long it was stalled.
         ours.options.deadline = Some(Deadline::after(Duration::MAX));
         self.trace.begin(format!(
             "writer {writer} at {read}, held up {point:?} request {request}: {}, {:?}, rows: {}, {:?}",
-            described(&wish),
-            wish.isolation,
+            described(&planned),
+            planned.isolation,
             ours.vectors.is_some(),
             ours.options.post_commit,
         ));
@@ -46,7 +46,7 @@ impl Machine {
         let outcome = match self.place.until_held(&mut work, request, point).await {
             Held::Ended(outcome) => outcome,
             Held::Waits(hold) => {
-                landed = self.take_in(&wish, read).await?;
+                landed = self.take_in(&planned, read).await?;
                 let oldest = self.history.oldest;
                 let others = 1 + self.chance.below(6);
                 for _ in 0..others {
@@ -72,7 +72,7 @@ impl Machine {
             )
         });
         let tried = Tried {
-            wish,
+            planned,
             read,
             has_outlived,
             is_stalled,

@@ -61,7 +61,7 @@ pub(super) async fn plan_of(snapshot: &Snapshot, request: &Optimize, reusable: &
 /// Returns the files with deletion vectors, and those with other columns than the table.
 async fn to_purge(snapshot: &Snapshot, files: Vec<Add>) -> Result<Vec<Add>> {
     let known = Arc::new(KnownColumns::of(snapshot)?);
-    let looks: Vec<_> = files
+    let footers: Vec<_> = files
         .into_iter()
         .map(|add| {
             let (known, location) = (Arc::clone(&known), Arc::clone(snapshot.location()));
@@ -78,7 +78,7 @@ async fn to_purge(snapshot: &Snapshot, files: Vec<Add>) -> Result<Vec<Add>> {
             }
         })
         .collect();
-    let found = in_parallel(looks, snapshot.location().at_once(FOOTERS_AT_ONCE)).await?;
+    let found = in_parallel(footers, snapshot.location().at_once(FOOTERS_AT_ONCE)).await?;
     Ok(found.into_iter().flatten().collect())
 }
 

@@ -108,7 +108,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "what is tested reads files, not a store"
     )]
-    fn memory_is_used_again_when_no_client_looks_at_it() {
+    fn memory_is_used_again_when_no_client_reads_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         let content: Vec<u8> = (0..=255).cycle().take(200_000).collect();

@@ -1,4 +1,4 @@
-//! Converts a wish of the model to a transaction: its actions and its reads.
+//! Converts a planned commit of the model to a transaction: its actions and its reads.
 
 use std::collections::BTreeMap;
 
@@ -12,67 +12,67 @@ use deltaic_protocol::features::{ensure_changeable, supports_for_writers};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::clock::{new_id, now_ms};
 
-use super::model::{File, Selection, State, Wish};
+use super::model::{File, PlannedCommit, Selection, State};
 use super::vectors::{VectorPlacement, to_vector, vectors_of};
 
 /// The partition column of partitioned tables, as named in their files.
 pub(crate) const PARTITION: &str = "part";
 
-/// The transaction of a wish; `read` is the table at the snapshot's version. Its deletion vectors are written.
+/// The transaction of a planned commit; `read` is the table at the snapshot's version. Its deletion vectors are written.
 pub(crate) async fn transaction<'a>(
     snapshot: &'a Snapshot,
     read: &State,
-    wish: &Wish,
+    planned: &PlannedCommit,
     kept: VectorPlacement,
 ) -> Result<Transaction<'a>> {
-    let operation = Operation::parse(wish.name).unwrap_or(Operation::AlterTable);
-    let support_check: SupportCheck = match (&wish.change, wish.deletes.is_empty()) {
+    let operation = Operation::parse(planned.name).unwrap_or(Operation::AlterTable);
+    let support_check: SupportCheck = match (&planned.change, planned.deletes.is_empty()) {
         (Some(_), _) => ensure_changeable,
         (None, false) => ensure_vectors,
         // Preconditions of features on rows are not checked: there are no rows.
         (None, true) => |_| Ok(()),
     };
     let mut ours = Transaction::try_new(snapshot, operation, support_check)?;
-    ours.options.app_transaction.clone_from(&wish.app);
-    ours.options.isolation = wish.isolation;
-    if wish.reads_all {
+    ours.options.app_transaction.clone_from(&planned.app);
+    ours.options.isolation = planned.isolation;
+    if planned.reads_all {
         ours.read.read_whole_table();
     }
-    if let Some(selection) = &wish.reads {
+    if let Some(selection) = &planned.reads {
         let predicate = predicate(snapshot, read, selection)?;
         ours.read.read_where(predicate.as_ref());
         let files = read.files.iter();
         let selected = files.filter(|(_, file)| selection.has(file));
         ours.read.read_files(selected.map(|(path, _)| path.as_str()));
     }
-    let deleted = wish.deletes.iter().map(|(path, _)| path);
-    let touched = wish.removes.iter().chain(deleted);
+    let deleted = planned.deletes.iter().map(|(path, _)| path);
+    let touched = planned.removes.iter().chain(deleted);
     ours.read.read_files(touched.map(String::as_str));
     let vectors = vectors_of(snapshot).await?;
     let vector_of = |path: &String| vectors.get(path).cloned();
     let proposal = &mut ours.proposal;
-    if !wish.deletes.is_empty() {
+    if !planned.deletes.is_empty() {
         proposal.decided_by = DecidedBy::Row;
     }
-    for path in &wish.removes {
-        let add = to_add(path, &read.files[path], wish, vector_of(path));
+    for path in &planned.removes {
+        let add = to_add(path, &read.files[path], planned, vector_of(path));
         proposal.removes.push(Remove {
-            data_change: wish.changes_rows,
-            ..Remove::of(&add, wish.removed_ms)
+            data_change: planned.changes_rows,
+            ..Remove::of(&add, planned.removed_ms)
         });
     }
-    for (path, rows) in &wish.deletes {
+    for (path, rows) in &planned.deletes {
         let before = &read.files[path];
-        let add = to_add(path, before, wish, vector_of(path));
-        proposal.removes.push(Remove::of(&add, wish.removed_ms));
+        let add = to_add(path, before, planned, vector_of(path));
+        proposal.removes.push(Remove::of(&add, planned.removed_ms));
         let deleted = before.deleted.union(rows).copied().collect();
         let vector = to_vector(snapshot.location(), &deleted, kept).await?;
-        proposal.adds.push(to_add(path, before, wish, vector));
+        proposal.adds.push(to_add(path, before, planned, vector));
     }
-    for (path, file) in &wish.adds {
-        proposal.adds.push(to_add(path, file, wish, None));
+    for (path, file) in &planned.adds {
+        proposal.adds.push(to_add(path, file, planned, None));
     }
-    if let Some((name, configuration)) = &wish.domain {
+    if let Some((name, configuration)) = &planned.domain {
         proposal.domains.push(DomainMetadata {
             domain: name.clone(),
             configuration: configuration
@@ -81,7 +81,11 @@ pub(crate) async fn transaction<'a>(
             removed: configuration.is_none(),
         });
     }
-    if let Some(wanted) = wish.change.as_ref().and_then(|change| change.as_table_change()) {
+    if let Some(wanted) = planned
+        .change
+        .as_ref()
+        .and_then(|change| change.as_table_change())
+    {
         let before = snapshot.configuration().clone();
         let context = &mut ChangeContext {
             version: snapshot.version().next()?,
@@ -116,7 +120,7 @@ fn predicate(snapshot: &Snapshot, read: &State, selection: &Selection) -> Result
     parsed.bind(snapshot.schema()).map(Some)
 }
 
-fn to_add(path: &str, file: &File, wish: &Wish, vector: Option<Descriptor>) -> Add {
+fn to_add(path: &str, file: &File, planned: &PlannedCommit, vector: Option<Descriptor>) -> Add {
     let partition = file.partition.clone();
     Add {
         path: path.to_owned(),
@@ -126,7 +130,7 @@ fn to_add(path: &str, file: &File, wish: &Wish, vector: Option<Descriptor>) -> A
             .collect::<BTreeMap<_, _>>(),
         size: file.size,
         modification_time: 1,
-        data_change: wish.changes_rows,
+        data_change: planned.changes_rows,
         stats: file.rows.map(|rows| format!(r#"{{"numRecords":{rows}}}"#)),
         deletion_vector: vector,
         base_row_id: file.numbered.map(|(first, _)| first),

@@ -11,7 +11,7 @@ import deltaic
 
 from .written import contents
 
-__all__ = ["APPENDS", "FORMS", "POLICIES", "appended", "upkept"]
+__all__ = ["APPENDS", "FORMS", "POLICIES", "appended", "maintained"]
 
 FORMS = ("checkpoint", "checkpoint with sidecars", "compaction file")
 
@@ -49,7 +49,7 @@ def appended(folder: Path, policy: str) -> tuple[Path, pa.Table]:
     return root, rows
 
 
-def upkept(folder: Path, name: str, form: str) -> Path:
+def maintained(folder: Path, name: str, form: str) -> Path:
     """Writes one of `contents` so that readers must use the checkpoint or compaction file."""
     content = contents()[name]
     properties = {"delta.checkpointPolicy": "v2"} if "sidecars" in form else {}

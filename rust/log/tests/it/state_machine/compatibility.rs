@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deltaic_log::transaction::IsolationLevel::{self, Serializable, SnapshotIsolation, WriteSerializable};
 
-use super::model::{File, History, State, Wish};
+use super::model::{File, History, PlannedCommit, State};
 
-impl Wish {
+impl PlannedCommit {
     fn touches(&self) -> BTreeSet<&str> {
         let files = self.deletes.iter().map(|(path, _)| path);
         self.removes.iter().chain(files).map(String::as_str).collect()
@@ -84,31 +84,31 @@ impl Wish {
 type Observed<'a> = BTreeMap<&'a str, &'a BTreeSet<u64>>;
 
 impl History {
-    fn winning_commits(&self, read: usize) -> impl Iterator<Item = (usize, &Wish)> {
+    fn winning_commits(&self, read: usize) -> impl Iterator<Item = (usize, &PlannedCommit)> {
         let versions = self.versions.iter().enumerate().skip(read + 1);
-        versions.map(|(number, version)| (number, &version.wish))
+        versions.map(|(number, version)| (number, &version.planned))
     }
 
     /// Whether a writer that has read a version may get a conflict.
-    pub(crate) fn may_lose(&self, wish: &Wish, read: usize) -> bool {
+    pub(crate) fn may_lose(&self, planned: &PlannedCommit, read: usize) -> bool {
         self.winning_commits(read)
-            .any(|(number, winning_commit)| wish.may_lose_to(winning_commit, self.state(number)))
+            .any(|(number, winning_commit)| planned.may_lose_to(winning_commit, self.state(number)))
     }
 
     /// Whether a writer that has read a version must get a conflict.
-    pub(crate) fn must_lose(&self, wish: &Wish, read: usize) -> bool {
+    pub(crate) fn must_lose(&self, planned: &PlannedCommit, read: usize) -> bool {
         self.winning_commits(read)
-            .any(|(_, winning_commit)| wish.must_lose_to(winning_commit))
-            || self.has_phantom(wish, read)
+            .any(|(_, winning_commit)| planned.must_lose_to(winning_commit))
+            || self.has_phantom(planned, read)
     }
 
     /// Whether the predicate of a commit would select something else if run directly before the commit.
     ///
     /// A level that orders blind appends later ignores their files. A commit that decides per row, such as a DELETE,
     /// may follow winning commits that deleted other rows of its files, but none that added rows.
-    fn has_phantom(&self, wish: &Wish, read: usize) -> bool {
-        let level = wish.level(self.state(read));
-        let Some(selection) = wish.reads.as_ref().filter(|_| level != SnapshotIsolation) else {
+    fn has_phantom(&self, planned: &PlannedCommit, read: usize) -> bool {
+        let level = planned.level(self.state(read));
+        let Some(selection) = planned.reads.as_ref().filter(|_| level != SnapshotIsolation) else {
             return false;
         };
         let unseen: BTreeSet<&str> = match level {
@@ -130,7 +130,7 @@ impl History {
                 .collect()
         };
         let (before, now) = (observe(read), observe(self.newest()));
-        if wish.deletes.is_empty() {
+        if planned.deletes.is_empty() {
             before != now
         } else {
             now.keys().any(|path| !before.contains_key(path))

@@ -23,7 +23,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """A query for the rows of a table."""
 
     columns: tuple[str, ...] | None = None
@@ -52,13 +52,13 @@ COUNT = "count"
 # file.
 IDS = (("id", ">=", 630_000_000), ("id", "<", 670_000_000))
 FEW = (("amount", ">", 995.0),)
-QUESTIONS = {
-    "scan": Question(),
-    "scan_columns": Question(columns=("customer", "amount", "region")),
-    "scan_range": Question(where=IDS),
-    "scan_filter": Question(where=FEW),
-    "scan_filter_undeleted": Question(where=FEW, version=0),
-    "scan_partition": Question(where=(("region", "=", "coast"),)),
-    COUNT: Question(columns=()),
+ALL_QUERIES = {
+    "scan": Query(),
+    "scan_columns": Query(columns=("customer", "amount", "region")),
+    "scan_range": Query(where=IDS),
+    "scan_filter": Query(where=FEW),
+    "scan_filter_undeleted": Query(where=FEW, version=0),
+    "scan_partition": Query(where=(("region", "=", "coast"),)),
+    COUNT: Query(columns=()),
 }
-SCANS = {name: question for name, question in QUESTIONS.items() if name != COUNT}
+SCANS = {name: query for name, query in ALL_QUERIES.items() if name != COUNT}

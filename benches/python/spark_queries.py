@@ -22,7 +22,7 @@ HASH = f"sum(cast(xxhash64({', '.join(ALL)}) as decimal(20, 0)))"
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """An aggregation, over all rows or those that match a filter."""
 
     figures: tuple[str, ...]
@@ -49,18 +49,18 @@ class Question:
 
 SUM = ("sum(customer)",)
 SOME = ("count(*)", "sum(customer)")
-QUESTIONS = {
+ALL_QUERIES = {
     # One narrow column instead of none, for ways that read columns by name.
-    "count": Question((), ("paid",)),
-    "sum": Question(SUM, ("customer",)),
-    "sum_partition": Question(SUM, ("customer", "region"), COAST),
-    "sum_partition_told": Question(SUM, ("customer", "region"), COAST, told_before="sum_partition"),
-    "group_by": Question(("sum(quantity)", "max(amount)"), ("region", "quantity", "amount"), by="region"),
-    "filter": Question(SOME, ("customer", "amount"), FEW_AMOUNTS),
-    "range": Question(SOME, ("customer", "id"), FEW_IDS),
-    "range_told": Question(SOME, ("customer", "id"), FEW_IDS, told_before="range"),
-    "point": Question(SOME, ("customer", "id"), ONE_ID),
-    "hash": Question((HASH,), ALL),
-    "hash_partition": Question((HASH,), ALL, COAST),
-    "hash_partition_told": Question((HASH,), ALL, COAST, told_before="hash_partition"),
+    "count": Query((), ("paid",)),
+    "sum": Query(SUM, ("customer",)),
+    "sum_partition": Query(SUM, ("customer", "region"), COAST),
+    "sum_partition_told": Query(SUM, ("customer", "region"), COAST, told_before="sum_partition"),
+    "group_by": Query(("sum(quantity)", "max(amount)"), ("region", "quantity", "amount"), by="region"),
+    "filter": Query(SOME, ("customer", "amount"), FEW_AMOUNTS),
+    "range": Query(SOME, ("customer", "id"), FEW_IDS),
+    "range_told": Query(SOME, ("customer", "id"), FEW_IDS, told_before="range"),
+    "point": Query(SOME, ("customer", "id"), ONE_ID),
+    "hash": Query((HASH,), ALL),
+    "hash_partition": Query((HASH,), ALL, COAST),
+    "hash_partition_told": Query((HASH,), ALL, COAST, told_before="hash_partition"),
 }

@@ -1,4 +1,4 @@
-//! Random wishes of writers.
+//! Random planned commits of writers.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use deltaic_log::transaction::IsolationLevel::{Serializable, SnapshotIsolation, 
 
 use super::change::Change;
 use super::machine::Machine;
-use super::model::{File, Selection, State, Wish};
+use super::model::{File, PlannedCommit, Selection, State};
 
 /// With this number of files nothing is appended, so that tables remain small.
 const MOST_FILES: usize = 10;
 
 impl Machine {
-    /// A wish of a writer that has read a version.
-    pub(crate) fn wish(&mut self, read: &State, writer: usize) -> Wish {
+    /// A planned commit of a writer that has read a version.
+    pub(crate) fn planned(&mut self, read: &State, writer: usize) -> PlannedCommit {
         let kind = self.chance.below(25);
-        let mut wish = match kind {
+        let mut planned = match kind {
             0..=6 if read.files.len() < MOST_FILES => self.append(),
             7..=8 => self.overwrite(read),
             9..=13 if read.has("delta.enableDeletionVectors") => self.delete_rows(read),
@@ -25,28 +25,30 @@ impl Machine {
             17 if self.form.has_domains => self.set_domain(read),
             _ => self.delete(read),
         };
-        let is_empty =
-            wish.is_blind() && wish.adds.is_empty() && wish.change.is_none() && wish.domain.is_none();
+        let is_empty = planned.is_blind()
+            && planned.adds.is_empty()
+            && planned.change.is_none()
+            && planned.domain.is_none();
         if is_empty {
-            wish = self.append();
+            planned = self.append();
         }
-        if wish.change.is_none() && self.chance.below(5) == 0 {
+        if planned.change.is_none() && self.chance.below(5) == 0 {
             let id = format!("app{}", self.chance.below(3));
             let reached = read.apps.get(&id).copied().unwrap_or(0);
             let next = i64::try_from(self.chance.below(4)).unwrap_or(0);
-            wish.app = Some((id, reached + next));
+            planned.app = Some((id, reached + next));
         }
-        wish.removed_ms = self.clocks.writer_ms(writer);
-        wish
+        planned.removed_ms = self.clocks.writer_ms(writer);
+        planned
     }
 
-    fn append(&mut self) -> Wish {
+    fn append(&mut self) -> PlannedCommit {
         let count = 1 + self.chance.below(2);
-        Wish {
+        PlannedCommit {
             name: "WRITE",
             adds: self.new_files(count),
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
@@ -79,26 +81,26 @@ impl Machine {
         some
     }
 
-    fn overwrite(&mut self, read: &State) -> Wish {
+    fn overwrite(&mut self, read: &State) -> PlannedCommit {
         let count = self.chance.below(3);
-        Wish {
+        PlannedCommit {
             name: "WRITE",
             removes: read.files.keys().cloned().collect(),
             adds: self.new_files(count),
             reads_all: true,
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
     /// A MERGE: selects rows by a predicate, and changes them.
-    fn merge(&mut self, read: &State) -> Wish {
+    fn merge(&mut self, read: &State) -> PlannedCommit {
         let selection = self.selection(read);
         let selected = read.files.iter().filter(|(_, file)| selection.has(file));
         let mut removes: Vec<String> = selected.map(|(path, _)| path.clone()).collect();
         removes.truncate(self.chance.below(2));
         let count = usize::from(removes.is_empty() || self.chance.below(2) == 0);
-        Wish {
+        PlannedCommit {
             name: "MERGE",
             removes,
             adds: self.new_files(if read.files.len() < MOST_FILES { count } else { 0 }),
@@ -111,7 +113,7 @@ impl Machine {
                 Some(SnapshotIsolation),
             ][self.chance.below(5)],
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
@@ -123,18 +125,18 @@ impl Machine {
         }
     }
 
-    fn delete(&mut self, read: &State) -> Wish {
+    fn delete(&mut self, read: &State) -> PlannedCommit {
         let count = self.chance.below(2);
-        Wish {
+        PlannedCommit {
             name: if count == 0 { "DELETE" } else { "UPDATE" },
             removes: self.some_files(read, 3),
             adds: self.new_files(count),
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
-    fn delete_rows(&mut self, read: &State) -> Wish {
+    fn delete_rows(&mut self, read: &State) -> PlannedCommit {
         let mut deletes = Vec::new();
         // Some select the rows by a predicate, others know their files.
         let selection = (self.chance.below(2) == 0).then(|| self.selection(read));
@@ -158,33 +160,33 @@ impl Machine {
                 deletes.push((path, rows));
             }
         }
-        Wish {
+        PlannedCommit {
             name: "DELETE",
             deletes,
             reads: selection,
             changes_rows: true,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
     /// The same rows in fewer files.
-    fn optimize(&mut self, read: &State) -> Wish {
+    fn optimize(&mut self, read: &State) -> PlannedCommit {
         let removes = self.some_files(read, 4);
         let adds = if removes.is_empty() {
             Vec::new()
         } else {
             self.new_files(1)
         };
-        Wish {
+        PlannedCommit {
             name: "OPTIMIZE",
             removes,
             adds,
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
     /// A table change by an ordinary transaction.
-    fn evolve(&mut self, read: &State) -> Wish {
+    fn evolve(&mut self, read: &State) -> PlannedCommit {
         let (name, change) = if self.chance.below(2) == 0 {
             let name = format!("c{}", self.chance.below(6));
             ("ADD COLUMNS", Change::AddColumn(name))
@@ -195,21 +197,21 @@ impl Machine {
         };
         // A change without effect is not committed.
         let is_change = |change: &Change| change.apply(read, 0, 0).is_some_and(|after| after != *read);
-        Wish {
+        PlannedCommit {
             name,
             change: Some(change).filter(is_change),
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 
-    fn set_domain(&mut self, read: &State) -> Wish {
+    fn set_domain(&mut self, read: &State) -> PlannedCommit {
         let name = format!("machine.{}", self.chance.below(3));
         let goes = read.domains.contains_key(&name) && self.chance.below(3) == 0;
         let configuration = (!goes).then(|| format!("{{\"n\":{}}}", self.chance.below(1000)));
-        Wish {
+        PlannedCommit {
             name: "SET DOMAIN METADATA",
             domain: Some((name, configuration)),
-            ..Wish::default()
+            ..PlannedCommit::default()
         }
     }
 }

@@ -7,21 +7,19 @@ import pyarrow as pa
 import deltaic
 
 from . import broken
-from .case import TABLE, Case, question
+from .case import TABLE, Case, request
 
 KEPT: dict[str, object] = {"oldest": 0, "newest": 1, "table": TABLE}
 DEEP = "(" * 50_000 + "id = 1" + ")" * 50_000
 
-QUESTIONS = [
-    question(
+REQUESTS = [
+    request(
         "a version after the last", broken.travelled(version=2), deltaic.VersionNotFound, version=2, **KEPT
     ),
-    question("a version past 64 bits", broken.travelled(version=2**63), ValueError, "the highest version"),
-    question("a negative version", broken.travelled(version=-1), ValueError, "start at 0"),
-    question(
-        "a far version", broken.travelled(version=2**62), deltaic.VersionNotFound, version=2**62, **KEPT
-    ),
-    question(
+    request("a version past 64 bits", broken.travelled(version=2**63), ValueError, "the highest version"),
+    request("a negative version", broken.travelled(version=-1), ValueError, "start at 0"),
+    request("a far version", broken.travelled(version=2**62), deltaic.VersionNotFound, version=2**62, **KEPT),
+    request(
         "a time before the first commit",
         broken.travelled(timestamp="1999-01-01T00:00:00Z"),
         deltaic.VersionNotFound,
@@ -29,11 +27,11 @@ QUESTIONS = [
         timestamp_ms=915_148_800_000,
         **KEPT,
     ),
-    question("a time without a zone", broken.travelled(timestamp="2026-01-01T00:00:00"), ValueError, "zone"),
-    question("a time that is none", broken.travelled(timestamp="yesterday"), ValueError, "yesterday"),
-    question("an unknown column in columns=", broken.projected("id", "nmae"), ValueError, "nmae", "name"),
-    question("a column twice in columns=", broken.projected("id", "id"), ValueError, "id"),
-    question(
+    request("a time without a zone", broken.travelled(timestamp="2026-01-01T00:00:00"), ValueError, "zone"),
+    request("a time that is none", broken.travelled(timestamp="yesterday"), ValueError, "yesterday"),
+    request("an unknown column in columns=", broken.projected("id", "nmae"), ValueError, "nmae", "name"),
+    request("a column twice in columns=", broken.projected("id", "id"), ValueError, "id"),
+    request(
         "an unknown column in a predicate",
         broken.selected("nmae = 'x'"),
         deltaic.InvalidPredicate,
@@ -41,32 +39,32 @@ QUESTIONS = [
         "name",
         field="nmae",
     ),
-    question(
+    request(
         "an unknown nested column in a predicate",
         broken.selected("id.deep = 1"),
         deltaic.InvalidPredicate,
         "id",
         field="id.deep",
     ),
-    question(
+    request(
         "a predicate that breaks off", broken.selected("id >"), deltaic.InvalidPredicate, predicate="id >"
     ),
-    question(
+    request(
         "a predicate of nonsense", broken.selected("id = = 3"), deltaic.InvalidPredicate, predicate="id = = 3"
     ),
-    question("an open quote", broken.selected("name = 'x"), deltaic.InvalidPredicate, predicate="name = 'x"),
-    question("an empty predicate", broken.selected(" "), deltaic.InvalidPredicate, predicate=" "),
-    question(
+    request("an open quote", broken.selected("name = 'x"), deltaic.InvalidPredicate, predicate="name = 'x"),
+    request("an empty predicate", broken.selected(" "), deltaic.InvalidPredicate, predicate=" "),
+    request(
         "a predicate that is not a truth value", broken.selected("id"), deltaic.InvalidPredicate, field="id"
     ),
-    question(
+    request(
         "a text compared with a number",
         broken.selected("id = 'one'"),
         deltaic.InvalidPredicate,
         "one",
         field="id",
     ),
-    question(
+    request(
         "a date that is none",
         broken.selected("day = DATE '2026-02-30'"),
         deltaic.InvalidPredicate,
@@ -74,16 +72,14 @@ QUESTIONS = [
         line=1,
         column=7,
     ),
-    question(
+    request(
         "several statements",
         broken.selected("id = 1; DROP TABLE x"),
         deltaic.InvalidPredicate,
         predicate="id = 1; DROP TABLE x",
     ),
-    question(
-        "a deep predicate", broken.selected(DEEP), deltaic.InvalidPredicate, predicate=DEEP[:200] + " …"
-    ),
-    question(
+    request("a deep predicate", broken.selected(DEEP), deltaic.InvalidPredicate, predicate=DEEP[:200] + " …"),
+    request(
         "a subquery",
         broken.selected("id IN (SELECT 1)"),
         deltaic.UnsupportedExpression,
@@ -91,7 +87,7 @@ QUESTIONS = [
         line=1,
         column=8,
     ),
-    question(
+    request(
         "files by an unknown column",
         broken.files_selected("dya IS NULL"),
         deltaic.InvalidPredicate,
@@ -104,7 +100,7 @@ QUESTIONS = [
 
 def rows_case(name: str, meet: broken.Meeting, field: str) -> Case:
     """Rows that do not match the schema; the error names the column."""
-    return question(name, meet, deltaic.SchemaMismatch, field=field, table=TABLE, version=1)
+    return request(name, meet, deltaic.SchemaMismatch, field=field, table=TABLE, version=1)
 
 
 ONE_DAY = pa.array([20_000], pa.date32())
