@@ -28,7 +28,7 @@ os.path.exists("/end")
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="install strace to count system calls")
-def test_a_refresh_requests_once_at_each_file_of_the_log(tmp_path: Path) -> None:
+def test_a_refresh_requests_each_file_of_the_log_once(tmp_path: Path) -> None:
     table = HandmadeTable(tmp_path / "t")
     table.create()
     for number in range(1, COMMITS):
