@@ -13,6 +13,7 @@ COMMENT_OR_STRING = re.compile(
 )
 TEST_MODULE = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([a-z: ]+\))? )?mod (\w+)\s*([;{])")
 USE = re.compile(r"\b(pub(?:\([a-z: ]+\))?\s+)?use\s+([^;]+);")
+WITHIN = re.compile(r"pub\(in [\w:]+\)")
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")
 
 
@@ -77,7 +78,7 @@ def _source(module: Module, file: Path, text: str, modules: dict[Module, tuple[P
             source.names.append((absolute, text.count("\n", 0, start) + 1))
             if exported:
                 source.exports[alias.strip() or absolute[-1]] = absolute
-    rest = USE.sub(lambda cut: "\n" * cut[0].count("\n"), text)
+    rest = USE.sub(lambda cut: "\n" * cut[0].count("\n"), WITHIN.sub("pub", text))
     for match in PATH.finditer(rest):
         absolute = _absolute(match[1], module, modules)
         if absolute is not None:

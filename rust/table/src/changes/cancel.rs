@@ -11,7 +11,7 @@ use arrow_select::filter::filter_record_batch;
 use deltaic_protocol::schema::VARIANT_EXTENSION;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::CHANGE_TYPE;
+use super::change_columns::CHANGE_TYPE;
 use crate::read::comparable_variants;
 
 /// Returns the rows of a version without pairs of an identical delete and insert.

@@ -3,7 +3,7 @@
 use deltaic_protocol::schema::{ArrayType, DataType, MapType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
+use super::change_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 
 /// Returns the same columns, all of them nullable at every level except map keys.
 pub(super) fn nullable(schema: &StructType) -> StructType {

@@ -8,6 +8,7 @@
 //! Protocol: *Change Data Files*, *Reader Requirements for AddCDCFile*.
 
 mod cancel;
+mod change_columns;
 mod commit_files;
 mod feed_schema;
 mod file_columns;
@@ -16,13 +17,7 @@ mod same_columns;
 mod stream;
 mod version_plan;
 
+pub use change_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 pub use commit_files::{CommitFiles, CommitFilesOptions, commit_files};
 pub use plan::{ChangeOptions, Changes};
 pub use stream::stream_changes;
-
-/// The type of the change: `insert`, `update_preimage`, `update_postimage` or `delete`.
-pub const CHANGE_TYPE: &str = "_change_type";
-/// The version that changed the row.
-pub const COMMIT_VERSION: &str = "_commit_version";
-/// The time of that commit.
-pub const COMMIT_TIMESTAMP: &str = "_commit_timestamp";

@@ -8,10 +8,10 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use deltaic_storage::TableLocation;
 
+use super::change_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use super::feed_schema::{nullable, with_changes};
 use super::file_columns::{FileColumns, Last};
 use super::version_plan::{VersionPlan, base_context, plan_version};
-use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::scan::{ScanTask, choose};
 
 /// The options of a range of versions.

@@ -10,8 +10,8 @@ use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 
+use super::change_columns::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use super::file_columns::{FileColumns, Last};
-use super::{CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION};
 use crate::scan::Rows;
 use crate::scan::{ScanContext, ScanTask, Selection, StringsAs, VariantAs, row_id_field};
 

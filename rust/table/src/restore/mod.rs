@@ -3,6 +3,7 @@
 //! Protocol: *Add File and Remove File*, *Change Metadata*, *Protocol Evolution*, *Row Tracking*.
 
 mod differing_files;
+mod preconditions;
 mod restore_plan;
 
 use std::sync::Arc;
@@ -16,8 +17,7 @@ use deltaic_log::transaction::{
 };
 use deltaic_protocol::error::ContextValue;
 use deltaic_protocol::expr::format_timestamp;
-use deltaic_protocol::features::{ensure_appendable, ensure_changeable, ensure_removable};
-use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 
 use self::restore_plan::RestorePlan;
@@ -153,16 +153,4 @@ fn parameter(to: RestoreTo) -> (&'static str, String) {
             ("timestamp", text.unwrap_or_else(|| time_ms.to_string()))
         }
     }
-}
-
-/// The preconditions of each kind of plan.
-fn ensure_restorable<const ADDS: bool, const REMOVES: bool>(table: &TableConfiguration) -> Result<()> {
-    ensure_changeable(table)?;
-    if ADDS {
-        ensure_appendable(table)?;
-    }
-    if REMOVES {
-        ensure_removable(table)?;
-    }
-    Ok(())
 }

@@ -13,7 +13,7 @@ use deltaic_protocol::{ConfigurationActions, Conflict, Error, ErrorKind, Result,
 use deltaic_storage::clock::now_ms;
 
 use super::differing_files::{DifferingFiles, key};
-use super::ensure_restorable;
+use super::preconditions::ensure_restorable;
 use crate::stored_files::{GoneFiles, NamedFile, gone_files};
 
 /// The number of paths that an error names.

@@ -2,6 +2,7 @@
 //! allocator of their own are separate.
 
 mod arrow_input;
+mod data_file;
 mod row_change_faults;
 mod row_level;
 mod scan_oracle;

@@ -11,8 +11,8 @@ use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::UNFIT;
 use super::find::find;
+use super::unfit::UNFIT;
 use super::variant::conform_variant;
 use super::widen::widen;
 

@@ -16,7 +16,7 @@ use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuil
 use parquet::schema::types::{SchemaDescriptor, Type};
 
 use super::file_columns::Roots;
-use super::unfit;
+use super::unfit::unfit;
 
 /// The bytes of a decimal in Arrow.
 const BYTES: usize = 16;

@@ -13,7 +13,7 @@ use super::conform::conform;
 use super::leaves::{InFile, in_file};
 use super::padded::padded;
 use super::string_form::laid_out;
-use super::{UNFIT, unfit};
+use super::unfit::{UNFIT, unfit};
 use crate::scan::Constants;
 
 /// Columns of the table and their locations in a file.

@@ -9,7 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
 use parquet::schema::types::Type;
 
-use crate::read::columns::UNFIT;
+use super::unfit::UNFIT;
 
 /// Returns the index of a column among those of a file, or of a struct in it; `None` if the file is older than the
 /// column.

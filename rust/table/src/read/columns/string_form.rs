@@ -16,7 +16,7 @@ use arrow_data::ByteView;
 use arrow_schema::{DataType, Schema};
 use deltaic_protocol::{Error, Result};
 
-use super::unfit;
+use super::unfit::unfit;
 use crate::read::parquet::footer::{too_many_bytes, unreadable};
 use crate::scan::StringsAs;
 

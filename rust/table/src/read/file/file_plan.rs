@@ -20,7 +20,7 @@ use crate::read::columns::file_columns::{Columns, Roots};
 use crate::read::columns::find::find_name;
 use crate::read::columns::leaves::{of_root, on_paths};
 use crate::read::columns::string_form::in_form;
-use crate::read::columns::unfit;
+use crate::read::columns::unfit::unfit;
 use crate::read::columns::variant::to_json;
 use crate::read::parquet::footer::Footer;
 use crate::read::pruning::selection::Group;

@@ -23,7 +23,7 @@ use super::predicate_cache::CACHED_BYTES;
 use super::predicate_cache::CachedColumn;
 use crate::read::columns::file_columns::Roots;
 use crate::read::columns::string_form::laid_out_batch;
-use crate::read::columns::unfit;
+use crate::read::columns::unfit::unfit;
 use crate::read::file::open_file::OpenFile;
 use crate::read::file::row_counts::RowCounts;
 use crate::read::file::stop::Stop;

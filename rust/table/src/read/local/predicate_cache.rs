@@ -8,7 +8,7 @@ use arrow_select::concat::concat;
 use arrow_select::filter::filter;
 use deltaic_protocol::Result;
 
-use crate::read::columns::unfit;
+use crate::read::columns::unfit::unfit;
 use crate::read::parquet::footer::miscounted;
 
 /// The maximum bytes of decoded values that filters cache for the output, for each row group.

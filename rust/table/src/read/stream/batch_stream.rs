@@ -17,7 +17,7 @@ use super::across_files::AcrossFiles;
 use super::amount::Amount;
 use crate::read::deletion_vectors::read_vectors::{VectorOf, read_vectors, vectors_of};
 
-use super::BatchStream;
+use super::batches::BatchStream;
 use super::guard::Guard;
 use super::open::{SplitPolicy, open};
 use super::queue::{Worker, spawn};

@@ -7,7 +7,7 @@ use deltaic_storage::fault::caught_over_bytes;
 use deltaic_storage::location::without_secrets;
 use futures::StreamExt;
 
-use super::BatchStream;
+use super::batches::BatchStream;
 use crate::scan::ScanTask;
 
 /// Names the file that is being read.

@@ -3,15 +3,11 @@
 pub(crate) mod across_files;
 pub(crate) mod amount;
 pub(crate) mod batch_stream;
+mod batches;
 pub(crate) mod count;
 pub(crate) mod guard;
 pub(crate) mod open;
 pub(crate) mod queue;
 pub(crate) mod read_unit;
 
-use arrow_array::RecordBatch;
-use deltaic_protocol::Result;
-use futures::stream::BoxStream;
-
-/// A stream of record batches.
-pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
+pub use batches::BatchStream;

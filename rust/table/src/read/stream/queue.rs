@@ -9,7 +9,7 @@ use futures::{FutureExt, StreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
-use super::BatchStream;
+use super::batches::BatchStream;
 use super::guard::Guard;
 use super::read_unit::ReadUnit;
 use crate::read::file::stop::Stop;

@@ -15,8 +15,8 @@ use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType, StructField, 
 use deltaic_protocol::{Error, Result};
 
 use super::fits::loses_nothing;
+use super::mismatch::{failed, mismatch};
 use super::variant::convert_variant;
-use super::{failed, mismatch};
 use crate::visible_values::visible_within;
 use crate::write::constrain::not_null::{ensure_present, is_null};
 use crate::write::pieces::{rebased, span};

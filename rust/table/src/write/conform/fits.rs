@@ -6,7 +6,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::expr::is_assignable;
 use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name, number_from_arrow};
 
-use super::mismatch;
+use super::mismatch::mismatch;
 use super::variant::is_variant;
 
 /// Verifies that a type converts; the error names the column.

@@ -3,6 +3,7 @@
 
 mod convert;
 mod fits;
+mod mismatch;
 mod pandas_index;
 mod variant;
 
@@ -10,18 +11,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
+use deltaic_protocol::Result;
 use deltaic_protocol::error::nearest;
 use deltaic_protocol::expr::{BoundValue, Subject, ValueExpr};
 use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::shown_row::shown_row;
-use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
 
 use crate::write::pieces::least_bytes;
 use crate::write::storable::without_void;
 use convert::convert_field;
 use fits::fits;
+use mismatch::{failed, mismatch};
 use pandas_index::ensure_no_index_lost;
 pub(crate) use pandas_index::is_index_without_name;
 
@@ -286,19 +288,6 @@ pub(crate) fn default_of(column: &StructField) -> Result<Option<BoundValue>> {
     value
         .map(Some)
         .map_err(|error| error.with("default_of", column.name.as_str()))
-}
-
-fn mismatch(path: &str, message: impl Into<String>) -> Error {
-    Error::new(ErrorKind::SchemaMismatch, message).with("field", path)
-}
-
-fn failed(error: &ArrowError, path: &str) -> Error {
-    let text = error.to_string();
-    let text = text
-        .split_once("error: ")
-        .map_or(text.as_str(), |(_, what)| what)
-        .to_owned();
-    mismatch(path, format!("the data does not fit the table's schema: {text}"))
 }
 
 #[cfg(test)]

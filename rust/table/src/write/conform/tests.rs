@@ -6,6 +6,8 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, i256};
 use arrow_schema::{DataType as ArrowType, Field};
 use deltaic_protocol::schema::{ArrayType, DataType, PrimitiveType};
 
+use deltaic_protocol::ErrorKind;
+
 use super::*;
 
 /// Converts the first row of a column that follows 2 GiB of other rows.

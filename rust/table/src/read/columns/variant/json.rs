@@ -14,7 +14,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::schema::{DataType, PrimitiveType, arrow_type_name};
 use parquet_variant::Variant;
 
-use super::{damaged, reported};
+use super::damaged::{damaged, reported};
 use crate::scan::VariantAs;
 
 /// Converts every variant in a column to text; a column without variants is unchanged.

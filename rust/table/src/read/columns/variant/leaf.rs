@@ -15,7 +15,7 @@ use arrow_schema::{ArrowError, DataType as ArrowType, TimeUnit};
 use deltaic_protocol::schema::arrow_type_name;
 use parquet_variant::{Uuid, Variant, VariantDecimal4, VariantDecimal8, VariantDecimal16};
 
-use super::reported;
+use super::damaged::reported;
 
 /// Whether values of a variant may be shredded into a column of this type.
 pub(super) fn is_leaf(arrow: &ArrowType) -> bool {

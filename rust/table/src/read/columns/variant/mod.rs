@@ -3,20 +3,21 @@
 //! The types are those of the protocol's accepted sections on variants; the bytes are Parquet's *Variant Binary Encoding*
 //! and *Variant Shredding*.
 
+mod damaged;
 mod json;
 mod leaf;
 mod shredded;
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, StructArray};
-use arrow_schema::{ArrowError, DataType as ArrowType};
+use arrow_schema::DataType as ArrowType;
+use deltaic_protocol::Result;
 use deltaic_protocol::schema::{PrimitiveType, arrow_type_name};
-use deltaic_protocol::{Error, ErrorKind, Result};
 use parquet_variant::Variant;
 
+use damaged::{NO_METADATA, binary, damaged, reported};
 pub(crate) use json::comparable_variants;
 pub(crate) use json::to_json;
 use shredded::Shredded;
@@ -68,39 +69,6 @@ fn validate(group: &StructArray, metadata: &BinaryArray, value: &BinaryArray) ->
         Variant::try_new(metadata.value(row), value.value(row)).map_err(|error| reported(&error))?;
     }
     Ok(())
-}
-
-const NO_METADATA: &str = "a row has no metadata";
-
-/// Returns a binary column of a group; `None` if the group does not have it.
-fn binary(group: &StructArray, name: &str) -> Result<Option<BinaryArray>, String> {
-    let Some(column) = group.column_by_name(name) else {
-        return Ok(None);
-    };
-    match column.as_binary_opt::<i32>() {
-        Some(bytes) => Ok(Some(bytes.clone())),
-        None => Err(format!(
-            "its {name} is {} and not bytes",
-            arrow_type_name(column.data_type())
-        )),
-    }
-}
-
-/// Returns the message of an error of the variant crate, without the name of its class.
-fn reported(error: &ArrowError) -> String {
-    let text = error.to_string();
-    text.split_once("error: ")
-        .map_or(text.as_str(), |(_, what)| what)
-        .to_owned()
-}
-
-fn damaged(path: &str, what: impl fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::CorruptData,
-        format!("the variant {path} cannot be read: {what}"),
-    )
-    .with("field", path)
-    .hint("the file is damaged or was not written for this table: restore it, or remove it from the table")
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use parquet_variant::{
     Variant, VariantMetadata, VariantObject,
 };
 
+use super::damaged::{NO_METADATA, binary, reported};
 use super::leaf::{is_leaf, leaf};
-use super::{NO_METADATA, binary, reported};
 
 /// A variant, or a part of one, as stored in a file.
 pub(super) struct Shredded<'a> {

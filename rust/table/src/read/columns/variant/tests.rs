@@ -2,6 +2,7 @@
 
 use arrow_array::{Int64Array, StringArray};
 use arrow_schema::{DataType as ArrowType, Field, Fields, TimeUnit};
+use deltaic_protocol::ErrorKind;
 use deltaic_protocol::schema::DataType;
 use parquet_variant_compute::{VariantArray, json_to_variant, shred_variant, unshred_variant};
 
