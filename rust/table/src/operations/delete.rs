@@ -3,7 +3,7 @@
 //! Protocol: *Add File and Remove File*, *Deletion Vectors*, *Add CDC File*.
 
 use deltaic_log::Snapshot;
-use deltaic_log::progress::Progress;
+use deltaic_log::progress::{Progress, Stage};
 use deltaic_log::transaction::{CommitOptions, Operation};
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
@@ -13,10 +13,12 @@ use deltaic_storage::clock::now_ms;
 use super::verb::Verb;
 use crate::rows::copies::copy_rows;
 use crate::rows::delete_plan::DeletePlan;
+use crate::rows::plan_parts::PlanPart;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 use crate::transaction::metrics::Count;
 use crate::transaction::requirement::Requirement;
 use crate::transaction::{DryRun, TableTransaction};
+use crate::write::Written;
 
 /// Deletes the rows for which a predicate is true. Files without remaining rows are removed. In other files the rows are
 /// deleted by deletion vectors if the table has them enabled; otherwise the remaining rows are copied to new files. Rows
@@ -134,27 +136,34 @@ impl TableTransaction {
         if !plan.rewritten.is_empty() {
             ensure_appendable(self.snapshot.configuration()).map_err(|error| self.located(error))?;
             self.require(Requirement::ADDS);
-            let rows = RowsToWrite::of_plan(&plan);
-            let files = match self.written_before(&rows) {
-                Some(files) => files,
-                None => self.write_other_rows(&plan).await?,
-            };
-            self.record_written(rows, &files);
-            self.stage_written(files);
+            let (again, parts) = self.parts_of(&plan);
+            again.into_iter().for_each(|files| self.stage_written(files));
+            let copied = parts.iter().flat_map(|part| &part.rewritten);
+            let copied = copied.map(|file| file.copied_rows()).sum();
+            self.options.progress.begin(Stage::Rows, copied);
+            for part in parts {
+                let files = self.write_other_rows(&part).await?;
+                self.record_written(RowsToWrite::OfFiles(part.rows()), &files);
+                self.stage_written(files);
+            }
         } else if self.has_feed()? {
-            self.staged.unrecorded.deleted.extend(plan.deleted());
+            let deleted = PlanPart::whole(&plan).deleted();
+            self.staged.unrecorded.deleted.extend(deleted);
         }
         let metrics = &mut self.staged.described.metrics;
         metrics.add(Count::RewriteTime, now_ms() - started);
         self.stage_removal(plan).await
     }
 
-    /// Copies the other rows of rewritten files. Readers of a version with change data files use no other file of it, so
+    /// Copies the other rows of the rewritten files of a part. Readers of a version with change data files use no other file of it, so
     /// that these have all deleted rows.
-    async fn write_other_rows(&self, plan: &DeletePlan) -> Result<WrittenFiles> {
-        let written = copy_rows(&self.snapshot, &plan.rewritten, &self.files, &self.options).await?;
+    async fn write_other_rows(&self, part: &PlanPart<'_>) -> Result<WrittenFiles> {
+        let written = match part.rewritten.is_empty() {
+            true => Written::default(),
+            false => copy_rows(&self.snapshot, &part.rewritten, &self.files, &self.options).await?,
+        };
         let changes = match self.has_feed()? {
-            true => self.write_deleted(&plan.deleted()).await?,
+            true => self.write_deleted(&part.deleted()).await?,
             false => Vec::new(),
         };
         Ok(WrittenFiles {

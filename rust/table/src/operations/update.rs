@@ -16,7 +16,7 @@ use deltaic_storage::clock::now_ms;
 use super::delete::DeleteSummary;
 use super::verb::Verb;
 pub use crate::rows::assignments::Assignment;
-use crate::rows::delete_plan::{DeletePlan, RewrittenFile};
+use crate::rows::plan_parts::PlanPart;
 use crate::rows::updated_rows::UpdatedRows;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 use crate::transaction::TableTransaction;
@@ -52,46 +52,62 @@ impl Verb for Update {
 
     async fn stage(&self, transaction: &mut TableTransaction) -> Result<DeleteSummary> {
         transaction.ensure_takes_files()?;
-        let empty_text = transaction.options.empty_partition_text;
-        let mut rows = UpdatedRows::try_new(&transaction.snapshot, &self.assignments, empty_text)?;
-        rows.limit_memory(transaction.options.memory);
+        let rows = self.prepared(transaction)?;
         let plan = transaction.plan_delete(self.predicate.as_ref()).await?;
         let summary = DeleteSummary::of(&plan);
         if plan.is_empty() {
             return Ok(summary);
         }
         let started = now_ms();
-        let key = RowsToWrite::of_plan(&plan);
-        let files = match transaction.written_before(&key) {
-            Some(files) => files,
-            None => write(transaction, rows, &plan).await?,
-        };
+        let (mut files, parts) = transaction.parts_of(&plan);
+        let copied = parts.iter().flat_map(|part| &part.rewritten);
+        let number = copied.map(|file| file.copied_rows());
+        let number = number.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
+        transaction.options.progress.begin(Stage::Rows, number);
+        let mut prepared = Some(rows);
+        for part in parts {
+            let rows = match prepared.take() {
+                Some(rows) => rows,
+                None => self.prepared(transaction)?,
+            };
+            let written = write(transaction, rows, &part).await?;
+            transaction.record_written(RowsToWrite::OfFiles(part.rows()), &written);
+            files.push(written);
+        }
         transaction.require(Requirement::ADDS);
         transaction.staged.described.record(Operation::Update);
-        transaction.record_written(key, &files);
+        for files in files {
+            let metrics = &mut transaction.staged.described.metrics;
+            metrics.add(
+                Count::UpdatedRows,
+                files.written.rows.saturating_sub(files.copied),
+            );
+            transaction.stage_written(files);
+        }
         let metrics = &mut transaction.staged.described.metrics;
-        metrics.add(
-            Count::UpdatedRows,
-            files.written.rows.saturating_sub(files.copied),
-        );
         metrics.add(Count::RewriteTime, now_ms() - started);
-        transaction.stage_written(files);
         transaction.stage_removal(plan).await?;
         Ok(summary)
     }
 }
 
-/// Writes the new versions of rows, and copies of the other rows of rewritten files.
+impl Update {
+    /// Prepares writing the rows of a part.
+    fn prepared(&self, transaction: &TableTransaction) -> Result<UpdatedRows> {
+        let (snapshot, options) = (&transaction.snapshot, &transaction.options);
+        let mut rows = UpdatedRows::try_new(snapshot, &self.assignments, options.empty_partition_text)?;
+        rows.limit_memory(options.memory);
+        Ok(rows)
+    }
+}
+
+/// Writes the new versions of the rows of a part, and copies of the other rows of its rewritten files.
 async fn write(
     transaction: &TableTransaction,
     mut rows: UpdatedRows,
-    plan: &DeletePlan,
+    part: &PlanPart<'_>,
 ) -> Result<WrittenFiles> {
-    let progress = &transaction.options.progress;
-    let copied = plan.rewritten.iter().map(RewrittenFile::copied_rows);
-    let number = copied.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
-    progress.begin(Stage::Rows, number);
-    match rows.write(plan, progress).await {
+    match rows.write(part, &transaction.options.progress).await {
         Ok(files) => {
             rows.stage_files(&transaction.files);
             Ok(files)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
-use deltaic_log::progress::{Progress, Stage};
+use deltaic_log::progress::Progress;
 use deltaic_log::transaction::{CommitOptions, StagedFiles};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::row_tracking::RowTracking;
@@ -114,13 +114,11 @@ impl CopiedRows {
 /// Those of a scan, and of [`TableWriter`].
 pub(crate) async fn copy_rows(
     snapshot: &Snapshot,
-    files: &[RewrittenFile],
+    files: &[&RewrittenFile],
     staged: &StagedFiles,
     options: &CommitOptions,
 ) -> Result<Written> {
     let copied = CopiedRows::try_new(snapshot)?;
-    let rows = files.iter().map(RewrittenFile::copied_rows);
-    options.progress.begin(Stage::Rows, rows.sum());
     let tasks = files.iter().map(|file| {
         let kept = Rows::Without(Arc::new(file.not_copied.clone()));
         copied.scan.task_of_rows(&file.add, kept)

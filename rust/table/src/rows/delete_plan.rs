@@ -56,6 +56,14 @@ impl RewrittenFile {
         rows.saturating_sub(self.not_copied.len())
     }
 
+    /// The rows to delete.
+    pub(super) fn deleted_rows(&self) -> DeletedRows {
+        DeletedRows {
+            add: self.add.clone(),
+            positions: Some(Arc::new(self.deleted.clone())),
+        }
+    }
+
     /// The rows that were deleted before.
     pub(crate) fn deleted_before(&self) -> Bitmap {
         self.not_copied.difference(&self.deleted)
@@ -148,24 +156,6 @@ impl DeletePlan {
             .map(|(sum, rows)| sum.saturating_add(rows));
     }
 
-    /// The rows that are deleted, by file.
-    pub(crate) fn deleted(&self) -> Vec<DeletedRows> {
-        let rewritten = self.rewritten.iter().map(|file| DeletedRows {
-            add: file.add.clone(),
-            positions: Some(Arc::new(file.deleted.clone())),
-        });
-        let mut deleted = self.deleted_without_rewriting();
-        deleted.extend(rewritten);
-        deleted
-    }
-
-    /// The same without the rows of files that are rewritten.
-    pub(crate) fn deleted_without_rewriting(&self) -> Vec<DeletedRows> {
-        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
-        let changed = self.changed.iter().map(ChangedFile::deleted_rows);
-        whole.chain(changed).collect()
-    }
-
     /// The files that are not rewritten.
     pub(crate) fn without_rewritten(&self) -> impl Iterator<Item = &Add> {
         let removed = self.removed.iter().map(|file| &file.add);
@@ -190,6 +180,6 @@ impl DeletePlan {
 }
 
 /// Returns the number of rows of a file, deleted ones included, if its statistics have it.
-fn rows_in(add: &Add) -> Option<u64> {
+pub(super) fn rows_in(add: &Add) -> Option<u64> {
     u64::try_from(num_records(add.stats.as_deref()?)?).ok()
 }

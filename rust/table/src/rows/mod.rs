@@ -11,6 +11,7 @@ pub(crate) mod delete_plan;
 pub(crate) mod file_vectors;
 pub(crate) mod live_files;
 pub(crate) mod new_rows;
+pub(crate) mod plan_parts;
 mod rewritten;
 pub(crate) mod select;
 pub(crate) mod updated_rows;

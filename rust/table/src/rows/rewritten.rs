@@ -35,7 +35,7 @@ impl<'a> RewrittenRows<'a> {
     /// Those of [`WritePlan::try_new`].
     pub(crate) fn try_new(
         snapshot: &Snapshot,
-        files: &'a [RewrittenFile],
+        files: &[&'a RewrittenFile],
         schema: &SchemaRef,
         contents: FileContents,
     ) -> Result<Self> {
@@ -48,7 +48,7 @@ impl<'a> RewrittenRows<'a> {
     }
 
     /// Reads the rows that were not deleted before, with a scan that returns their positions.
-    pub(crate) fn read(scan: &Scan, files: &[RewrittenFile]) -> BatchStream {
+    pub(crate) fn read(scan: &Scan, files: &[&RewrittenFile]) -> BatchStream {
         let tasks = files.iter().map(|file| {
             let rows = Rows::Without(Arc::new(file.deleted_before()));
             scan.task_of_rows(&file.add, rows)

@@ -13,7 +13,8 @@ use futures::TryStreamExt;
 use super::assigned_fields::to_columns;
 use super::assignments::{Assignment, Assignments, bound_to_columns, unfit};
 use super::change_data::{ChangeWriter, rows_to_delete, to_cdc};
-use super::delete_plan::{DeletePlan, RewrittenFile};
+use super::delete_plan::RewrittenFile;
+use super::plan_parts::PlanPart;
 use super::rewritten::{RewrittenRows, with_updated};
 use crate::rows::written::WrittenFiles;
 use crate::scan::{Scan, ScanOptions};
@@ -102,8 +103,8 @@ impl UpdatedRows {
         }
     }
 
-    /// Reads the rows of a plan and writes their new versions, with the other rows of rewritten files.
-    pub(crate) async fn write(&mut self, plan: &DeletePlan, progress: &Progress) -> Result<WrittenFiles> {
+    /// Reads the rows of a part of a plan and writes their new versions, with the other rows of rewritten files.
+    pub(crate) async fn write(&mut self, plan: &PlanPart<'_>, progress: &Progress) -> Result<WrittenFiles> {
         let mut batches = rows_to_delete(&self.scan, &plan.deleted_without_rewriting());
         while let Some(before) = batches.try_next().await? {
             if before.num_rows() == 0 {
@@ -130,7 +131,7 @@ impl UpdatedRows {
     }
 
     /// Writes the rows of files, updated and copied. Returns the number of copied rows.
-    async fn rewrite(&mut self, files: &[RewrittenFile], progress: &Progress) -> Result<u64> {
+    async fn rewrite(&mut self, files: &[&RewrittenFile], progress: &Progress) -> Result<u64> {
         let snapshot = &self.scan.snapshot;
         let scan = Scan::try_new(
             snapshot.clone(),

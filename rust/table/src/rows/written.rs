@@ -5,12 +5,11 @@ use std::sync::Arc;
 use deltaic_protocol::actions::{Add, Cdc};
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 
-use super::delete_plan::DeletePlan;
 use crate::write::Written;
 
 /// What determines the rows that a verb writes: its request and the configuration of the table are the same in all of
 /// its attempts.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RowsToWrite {
     /// New versions, copies and changes of rows of the table.
     OfFiles(Vec<RowsOfFile>),
@@ -23,7 +22,7 @@ pub(crate) enum RowsToWrite {
 }
 
 /// Rows of a live file.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RowsOfFile {
     path: String,
     vector: Option<Descriptor>,
@@ -41,20 +40,17 @@ pub(crate) struct WrittenFiles {
     pub(crate) changes: Vec<Cdc>,
 }
 
-impl RowsToWrite {
-    /// The rows that a plan changes or copies.
-    pub(crate) fn of_plan(plan: &DeletePlan) -> Self {
-        let rows = |add: &Add, changed: Option<Bitmap>, is_rewritten: bool| RowsOfFile {
+impl RowsOfFile {
+    pub(super) fn of(add: &Add, changed: Option<Bitmap>, is_rewritten: bool) -> Self {
+        Self {
             path: add.path.clone(),
             vector: add.deletion_vector.clone(),
             changed,
             is_rewritten,
-        };
-        let removed = plan.removed.iter().map(|file| rows(&file.add, None, false));
-        let changed = plan.changed.iter();
-        let changed = changed.map(|file| rows(&file.add, Some(file.deleted().clone()), false));
-        let rewritten = plan.rewritten.iter();
-        let rewritten = rewritten.map(|file| rows(&file.add, Some(file.deleted.clone()), true));
-        Self::OfFiles(removed.chain(changed).chain(rewritten).collect())
+        }
+    }
+
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 }

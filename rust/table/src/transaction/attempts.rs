@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use deltaic_log::transaction::{Output, PreviousAttempt};
 use deltaic_protocol::Error;
 
-use crate::rows::written::{RowsToWrite, WrittenFiles};
+use crate::rows::written::{RowsOfFile, RowsToWrite, WrittenFiles};
 
 /// Computed statistics by file and deletion vector.
 pub(crate) type KnownStatistics = HashMap<String, String>;
@@ -42,6 +42,18 @@ pub struct EarlierAttempt {
     pub(crate) new_rows: u64,
     pub(super) rows: Vec<(RowsToWrite, WrittenFiles)>,
     pub(crate) statistics: KnownStatistics,
+}
+
+impl Attempts {
+    /// The parts of plans that the attempt before wrote: what determines their rows, and the files.
+    pub(super) fn written_parts(&self) -> Vec<(&[RowsOfFile], &WrittenFiles)> {
+        let rows = self.earlier.iter().flat_map(|attempt| &attempt.rows);
+        let parts = rows.filter_map(|(rows, files)| match rows {
+            RowsToWrite::OfFiles(rows) => Some((rows.as_slice(), files)),
+            RowsToWrite::Inserted { .. } => None,
+        });
+        parts.collect()
+    }
 }
 
 impl EarlierAttempt {

@@ -15,6 +15,7 @@ use super::metrics::Count;
 use super::requirement::Requirement;
 use crate::rows::changed_file::ChangedFile;
 use crate::rows::delete_plan::DeletePlan;
+use crate::rows::plan_parts::{PlanPart, divided};
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 
 impl TableTransaction {
@@ -122,6 +123,26 @@ impl TableTransaction {
             .with("path", path)),
             None => Ok(()),
         }
+    }
+
+    /// Divides a plan: returns the files of the parts that the attempt before wrote, which are recorded for the next one,
+    /// and the parts that are to be written.
+    pub(crate) fn parts_of<'p>(&mut self, plan: &'p DeletePlan) -> (Vec<WrittenFiles>, Vec<PlanPart<'p>>) {
+        let earlier = match self.staged.evolved {
+            Some(_) => Vec::new(),
+            None => self.attempts.written_parts(),
+        };
+        let (again, parts) = divided(plan, &earlier.iter().map(|(rows, _)| *rows).collect::<Vec<_>>());
+        let again = again.into_iter().filter_map(|place| earlier.get(place).copied());
+        let again: Vec<(RowsToWrite, WrittenFiles)> = again
+            .map(|(rows, files)| (RowsToWrite::OfFiles(rows.to_vec()), files.clone()))
+            .collect();
+        let mut written = Vec::with_capacity(again.len());
+        for (rows, files) in again {
+            self.record_written(rows, &files);
+            written.push(files);
+        }
+        (written, parts)
     }
 
     /// The files that the attempt before wrote for these rows, if it did, and if they are valid with the metadata of this

@@ -17,6 +17,7 @@ use super::rows::{Changes, MergedRows};
 use super::source::SourceRows;
 use crate::rows::delete_plan::{DeletePlan, RewrittenFile};
 use crate::rows::new_rows::WrittenRows;
+use crate::rows::plan_parts::PlanPart;
 use crate::rows::select::MatchingRows;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 use crate::transaction::metrics::Count;
@@ -124,7 +125,7 @@ impl TableTransaction {
             return Ok(());
         }
         let started = now_ms();
-        let rows = RowsToWrite::of_plan(&plan);
+        let rows = RowsToWrite::OfFiles(PlanPart::whole(&plan).rows());
         let files = match self.written_before(&rows) {
             Some(files) => files,
             None => self.write_changes(bound, changes, &plan).await?,

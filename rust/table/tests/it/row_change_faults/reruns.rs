@@ -29,6 +29,15 @@ fn files_written(table: &TableBuilder) -> usize {
     report.requests.iter().filter(is_data).count()
 }
 
+/// The number of data files and change data files that were deleted.
+fn files_deleted(table: &TableBuilder) -> usize {
+    let report = table.scripted().report();
+    let deleted = report.at(RequestKind::Delete, ".parquet");
+    deleted
+        .filter(|request| !request.path.contains("_delta_log"))
+        .count()
+}
+
 /// Runs a verb on a version to which another writer has added a file with these ids. Returns the number of data files
 /// that it wrote.
 async fn write_beside(verb: Verb, template: &Template, added: &[i64], after: &[i64]) -> Result<usize> {
@@ -42,6 +51,13 @@ async fn write_beside(verb: Verb, template: &Template, added: &[i64], after: &[i
     table.scripted().forget();
     let committed = verb.run_on(snapshot).await?;
     let written = files_written(&table);
+    if verb != Verb::Merge {
+        assert_eq!(
+            files_deleted(&table),
+            0,
+            "{how}: files of unchanged files are used again"
+        );
+    }
     let conflicts = usize::from(!added.is_empty());
     assert_eq!(committed.conflicts_resolved.len(), conflicts, "{how}");
     let mut expected = [verb.after(), after.to_vec()].concat();
