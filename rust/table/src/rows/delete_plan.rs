@@ -156,12 +156,6 @@ impl DeletePlan {
             .map(|(sum, rows)| sum.saturating_add(rows));
     }
 
-    /// The files that are not rewritten.
-    pub(crate) fn without_rewritten(&self) -> impl Iterator<Item = &Add> {
-        let removed = self.removed.iter().map(|file| &file.add);
-        removed.chain(self.changed.iter().map(|file| &file.add))
-    }
-
     /// The paths of the files that are removed, changed or rewritten.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         let removed = self.removed.iter().map(|file| &file.add);

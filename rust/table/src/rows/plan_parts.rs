@@ -80,6 +80,27 @@ impl<'p> PlanPart<'p> {
         part
     }
 
+    /// The files of several parts.
+    pub(crate) fn joined(parts: Vec<Self>) -> Self {
+        parts.into_iter().fold(Self::default(), |mut all, part| {
+            all.removed.extend(part.removed);
+            all.changed.extend(part.changed);
+            all.rewritten.extend(part.rewritten);
+            all
+        })
+    }
+
+    /// Whether it has no file.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.changed.is_empty() && self.rewritten.is_empty()
+    }
+
+    /// The files that are not rewritten.
+    pub(crate) fn without_rewritten(&self) -> impl Iterator<Item = &'p Add> {
+        let removed = self.removed.iter().map(|file| &file.add);
+        removed.chain(self.changed.iter().map(|file| &file.add))
+    }
+
     /// The rows that are deleted, by file.
     pub(crate) fn deleted(&self) -> Vec<DeletedRows> {
         let rewritten = self.rewritten.iter().map(|file| file.deleted_rows());

@@ -26,7 +26,7 @@ use super::spill::{PlannedFiles, SpilledDecisions};
 use crate::read::stream_to_write;
 use crate::rows::assignments::{Assignments, unfit};
 use crate::rows::change_data::{ChangeWriter, to_cdc};
-use crate::rows::delete_plan::DeletePlan;
+use crate::rows::plan_parts::PlanPart;
 use crate::rows::select::Places;
 use crate::rows::written::WrittenFiles;
 use crate::scan::{Rows, Scan, ScanOptions, ScanTask};
@@ -150,7 +150,7 @@ impl MergedRows {
         })
     }
 
-    /// Reads and writes the rows that the plan of a merge changes, and the other rows of rewritten files.
+    /// Reads and writes the rows that a part of the plan of a merge changes, and the other rows of rewritten files.
     ///
     /// # Errors
     ///
@@ -158,17 +158,17 @@ impl MergedRows {
     pub(super) async fn write(
         &mut self,
         changes: &Changes<'_>,
-        plan: &DeletePlan,
+        part: &PlanPart<'_>,
         progress: &Progress,
     ) -> Result<WrittenFiles> {
         let mut files = WrittenFiles::default();
         match changes {
             Changes::InMemory(matching, source) => {
-                let tasks = self.tasks(matching, plan)?;
+                let tasks = self.tasks(matching, part)?;
                 files.copied = self.write_tasks(tasks, matching, source, progress).await?;
             }
             Changes::Spilled(decisions) => {
-                let planned = PlannedFiles::of(plan, self.changes.is_some());
+                let planned = PlannedFiles::of(part, self.changes.is_some());
                 for bucket in 0..decisions.buckets().len() {
                     files.copied += self.write_bucket(decisions, bucket, &planned, progress).await?;
                     release_unused();
@@ -217,7 +217,7 @@ impl MergedRows {
     }
 
     /// The rows to read: of rewritten files all, of others those that are updated, and those whose deletion is recorded.
-    fn tasks(&self, matching: &Matching<'_>, plan: &DeletePlan) -> Result<Vec<ScanTask>> {
+    fn tasks(&self, matching: &Matching<'_>, part: &PlanPart<'_>) -> Result<Vec<ScanTask>> {
         let has_feed = self.changes.is_some();
         let mut tasks = Vec::new();
         let of_changed = |add: &Add| -> Result<Option<ScanTask>> {
@@ -226,10 +226,10 @@ impl MergedRows {
             })?;
             Ok((!rows.is_empty()).then(|| self.scan.task_of_rows(add, Rows::Only(Arc::new(rows)))))
         };
-        for add in plan.without_rewritten() {
+        for add in part.without_rewritten() {
             tasks.extend(of_changed(add)?);
         }
-        tasks.extend(plan.rewritten.iter().map(|file| {
+        tasks.extend(part.rewritten.iter().map(|file| {
             let rows = Rows::Without(Arc::new(file.deleted_before()));
             self.scan.task_of_rows(&file.add, rows)
         }));

@@ -125,14 +125,19 @@ impl TableTransaction {
             return Ok(());
         }
         let started = now_ms();
-        let rows = RowsToWrite::OfFiles(PlanPart::whole(&plan).rows());
-        let files = match self.written_before(&rows) {
-            Some(files) => files,
-            None => self.write_changes(bound, changes, &plan).await?,
-        };
-        self.record_written(rows, &files);
+        let (again, mut parts) = self.parts_of(&plan);
+        if let Changes::Spilled(_) = changes {
+            // Each part would read all decisions.
+            parts = vec![PlanPart::joined(parts)];
+            parts.retain(|part| !part.is_empty());
+        }
         self.require(Requirement::ADDS);
-        self.stage_written(files);
+        again.into_iter().for_each(|files| self.stage_written(files));
+        for part in parts {
+            let files = self.write_changes(bound, changes, &part).await?;
+            self.record_written(RowsToWrite::OfFiles(part.rows()), &files);
+            self.stage_written(files);
+        }
         self.count(Count::RewriteTime, now_ms() - started);
         let described = &mut self.staged.described;
         described.record(Operation::Delete);
@@ -147,15 +152,15 @@ impl TableTransaction {
         &self,
         bound: &BoundMerge,
         changes: &Changes<'_>,
-        plan: &DeletePlan,
+        part: &PlanPart<'_>,
     ) -> Result<WrittenFiles> {
         let has_feed = self.has_feed()?;
         let mut options = self.options.clone();
         // At the same time rows are inserted, or temporary files are read.
         options.memory = options.memory.divided(2);
-        let writes = (!plan.rewritten.is_empty(), has_feed);
+        let writes = (!part.rewritten.is_empty(), has_feed);
         let mut rows = MergedRows::try_new(bound, &self.snapshot, &options, writes)?;
-        match rows.write(changes, plan, &self.options.progress).await {
+        match rows.write(changes, part, &self.options.progress).await {
             Ok(files) => {
                 rows.stage_files(&self.files);
                 Ok(files)

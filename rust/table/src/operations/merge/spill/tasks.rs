@@ -9,7 +9,8 @@ use deltaic_protocol::actions::Add;
 
 use crate::operations::merge::bound_merge::BoundAction;
 use crate::operations::merge::matching::Matching;
-use crate::rows::delete_plan::{DeletePlan, RewrittenFile};
+use crate::rows::delete_plan::RewrittenFile;
+use crate::rows::plan_parts::PlanPart;
 use crate::scan::{Rows, Scan, ScanTask};
 
 /// The files of a plan by path.
@@ -21,14 +22,14 @@ pub(in crate::operations::merge) struct PlannedFiles<'p> {
 }
 
 impl<'p> PlannedFiles<'p> {
-    pub(in crate::operations::merge) fn of(plan: &'p DeletePlan, has_feed: bool) -> Self {
-        let rewritten = plan.rewritten.iter();
+    pub(in crate::operations::merge) fn of(part: &PlanPart<'p>, has_feed: bool) -> Self {
+        let rewritten = part.rewritten.iter();
         Self {
-            changed: plan
+            changed: part
                 .without_rewritten()
                 .map(|add| (add.path.as_str(), add))
                 .collect(),
-            rewritten: rewritten.map(|file| (file.add.path.as_str(), file)).collect(),
+            rewritten: rewritten.map(|file| (file.add.path.as_str(), *file)).collect(),
             has_feed,
         }
     }
