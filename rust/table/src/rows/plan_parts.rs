@@ -169,3 +169,62 @@ pub(crate) fn divided<'p>(
     }
     (again, parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(sizes: &[(&str, i64)]) -> DeletePlan {
+        let removed = sizes.iter().map(|(path, size)| RemovedFile {
+            add: Add {
+                path: (*path).to_owned(),
+                size: *size,
+                ..Add::default()
+            },
+        });
+        DeletePlan {
+            removed: removed.collect(),
+            ..DeletePlan::default()
+        }
+    }
+
+    fn paths(parts: &[PlanPart<'_>]) -> Vec<Vec<String>> {
+        let of_part = |part: &PlanPart<'_>| part.without_rewritten().map(|add| add.path.clone()).collect();
+        parts.iter().map(of_part).collect()
+    }
+
+    #[test]
+    fn a_part_ends_when_it_is_large() {
+        let plan = plan(&[
+            ("a", PART_BYTES - 1),
+            ("b", 5),
+            ("c", 5),
+            ("d", PART_BYTES),
+            ("e", 1),
+        ]);
+        let (again, parts) = divided(&plan, &[]);
+        assert_eq!(
+            (again.len(), paths(&parts)),
+            (
+                0,
+                vec![
+                    vec!["a".to_owned(), "b".to_owned()],
+                    vec!["c".to_owned(), "d".to_owned()],
+                    vec!["e".to_owned()]
+                ]
+            )
+        );
+    }
+
+    #[test]
+    fn parts_of_which_no_file_changed_are_used_again() {
+        let before = plan(&[("a", PART_BYTES), ("b", PART_BYTES), ("c", PART_BYTES)]);
+        let (_, parts) = divided(&before, &[]);
+        let rows: Vec<Vec<RowsOfFile>> = parts.iter().map(PlanPart::rows).collect();
+        let earlier: Vec<&[RowsOfFile]> = rows.iter().map(Vec::as_slice).collect();
+        // The file `b` is gone, and `d` is new.
+        let after = plan(&[("a", PART_BYTES), ("c", PART_BYTES), ("d", 1)]);
+        let (again, parts) = divided(&after, &earlier);
+        assert_eq!((again, paths(&parts)), (vec![0, 2], vec![vec!["d".to_owned()]]));
+    }
+}
