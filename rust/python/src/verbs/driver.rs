@@ -15,7 +15,6 @@ use crate::commit_options::CommitOptions;
 use crate::dry_run::DryRun;
 use crate::error::CallResult;
 use crate::runtime::wait_reporting;
-
 use crate::source::wait_reading;
 
 /// Runs a verb in a commit of its own.

@@ -123,9 +123,11 @@ impl Verb for AddFiles {
         let metrics = &mut staged.described.metrics;
         metrics.add_files(Count::NewFiles, Count::NewBytes, &adds);
         metrics.add(Count::NewRows, rows);
-        staged.requirement = staged.requirement.and(Requirement::ADDS);
-        // Their row ids are lost.
-        staged.may_copy_rows |= !adds.is_empty();
+        if !adds.is_empty() {
+            staged.requirement = staged.requirement.and(Requirement::ADDS);
+            // Their row ids are lost.
+            staged.may_copy_rows = true;
+        }
         for add in adds {
             if !add.data_change {
                 staged.same_rows.record_added(&add);

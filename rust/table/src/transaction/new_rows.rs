@@ -141,8 +141,11 @@ impl TableTransaction {
     }
 
     /// Records the files that contain only new rows for the next attempt, unless they are valid only with the metadata of
-    /// this one.
+    /// this one. A verb that has recorded its files has no others.
     pub(crate) fn record_new_rows(&mut self) {
+        if !self.attempts.now.outputs.is_empty() {
+            return;
+        }
         let proposal = &self.staged.proposal;
         let has_own_metadata =
             self.staged.evolved.is_some() || proposal.metadata.is_some() || proposal.protocol.is_some();
