@@ -158,6 +158,13 @@ impl Bitmap {
         self.buckets.iter()
     }
 
+    /// The positions of the deleted rows that are at least `position`, ascending.
+    pub fn iter_from(&self, position: u64) -> impl Iterator<Item = u64> + '_ {
+        let mut positions = self.buckets.iter();
+        positions.advance_to(position);
+        positions
+    }
+
     /// The union: rows that are deleted by either.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {

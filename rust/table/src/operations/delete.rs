@@ -3,7 +3,7 @@
 //! Protocol: *Add File and Remove File*, *Deletion Vectors*, *Add CDC File*.
 
 use deltaic_log::Snapshot;
-use deltaic_log::progress::{Progress, Stage};
+use deltaic_log::progress::Progress;
 use deltaic_log::transaction::{CommitOptions, Operation};
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
@@ -11,14 +11,11 @@ use deltaic_protocol::{Result, TableConfiguration};
 use deltaic_storage::clock::now_ms;
 
 use super::verb::Verb;
-use crate::rows::copies::copy_rows;
+use crate::rows::decisions::SelectedRows;
 use crate::rows::delete_plan::DeletePlan;
-use crate::rows::plan_parts::PlanPart;
-use crate::rows::written::{RowsToWrite, WrittenFiles};
+use crate::rows::row_changes::RowChanges;
 use crate::transaction::metrics::Count;
-use crate::transaction::requirement::Requirement;
 use crate::transaction::{DryRun, TableTransaction};
-use crate::write::Written;
 
 /// Deletes the rows for which a predicate is true. Files without remaining rows are removed. In other files the rows are
 /// deleted by deletion vectors if the table has them enabled; otherwise the remaining rows are copied to new files. Rows
@@ -135,41 +132,16 @@ impl TableTransaction {
         let started = now_ms();
         if !plan.rewritten.is_empty() {
             ensure_appendable(self.snapshot.configuration()).map_err(|error| self.located(error))?;
-            self.require(Requirement::ADDS);
-            let (again, parts) = self.parts_of(&plan);
-            again.into_iter().for_each(|files| self.stage_written(files));
-            let copied = parts.iter().flat_map(|part| &part.rewritten);
-            let copied = copied.map(|file| file.copied_rows()).sum();
-            self.options.progress.begin(Stage::Rows, copied);
-            for part in parts {
-                let files = self.write_other_rows(&part).await?;
-                self.record_written(RowsToWrite::OfFiles(part.rows()), &files);
-                self.stage_written(files);
-            }
+            let (changes, selected) = (RowChanges::deletion(&self.snapshot)?, SelectedRows::of(&plan));
+            let recorded = if self.has_feed()? { plan.deleted_rows } else { None };
+            self.begin_rewriting(&plan, recorded.unwrap_or(0));
+            let memory = self.options.memory;
+            self.rewrite_rows(&plan, &changes, &selected, memory).await?;
         } else if self.has_feed()? {
-            let deleted = PlanPart::whole(&plan).deleted();
-            self.staged.unrecorded.deleted.extend(deleted);
+            self.staged.unrecorded.deleted.extend(plan.deleted());
         }
         let metrics = &mut self.staged.described.metrics;
         metrics.add(Count::RewriteTime, now_ms() - started);
         self.stage_removal(plan).await
-    }
-
-    /// Copies the other rows of the rewritten files of a part. Readers of a version with change data files use no other file of it, so
-    /// that these have all deleted rows.
-    async fn write_other_rows(&self, part: &PlanPart<'_>) -> Result<WrittenFiles> {
-        let written = match part.rewritten.is_empty() {
-            true => Written::default(),
-            false => copy_rows(&self.snapshot, &part.rewritten, &self.files, &self.options).await?,
-        };
-        let changes = match self.has_feed()? {
-            true => self.write_deleted(&part.deleted()).await?,
-            false => Vec::new(),
-        };
-        Ok(WrittenFiles {
-            copied: written.rows,
-            written,
-            changes,
-        })
     }
 }

@@ -6,7 +6,6 @@
 //!
 //! Protocol: *Add File and Remove File*, *Add CDC File*, *Row Tracking*.
 
-use deltaic_log::progress::Stage;
 use deltaic_log::transaction::Operation;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::{ensure_appendable, ensure_removable};
@@ -15,13 +14,13 @@ use deltaic_storage::clock::now_ms;
 
 use super::delete::DeleteSummary;
 use super::verb::Verb;
+use crate::rows::assigned_fields::to_columns;
 pub use crate::rows::assignments::Assignment;
-use crate::rows::plan_parts::PlanPart;
-use crate::rows::updated_rows::UpdatedRows;
-use crate::rows::written::{RowsToWrite, WrittenFiles};
+use crate::rows::assignments::bound_to_columns;
+use crate::rows::decisions::SelectedRows;
+use crate::rows::row_changes::RowChanges;
 use crate::transaction::TableTransaction;
 use crate::transaction::metrics::Count;
-use crate::transaction::requirement::Requirement;
 
 /// Sets columns of the rows for which a predicate is true. Values are computed from the row before the update.
 ///
@@ -52,69 +51,40 @@ impl Verb for Update {
 
     async fn stage(&self, transaction: &mut TableTransaction) -> Result<DeleteSummary> {
         transaction.ensure_takes_files()?;
-        let rows = self.prepared(transaction)?;
+        let changes = self.changes(transaction)?;
         let plan = transaction.plan_delete(self.predicate.as_ref()).await?;
         let summary = DeleteSummary::of(&plan);
         if plan.is_empty() {
             return Ok(summary);
         }
         let started = now_ms();
-        let (mut files, parts) = transaction.parts_of(&plan);
-        let copied = parts.iter().flat_map(|part| &part.rewritten);
-        let number = copied.map(|file| file.copied_rows());
-        let number = number.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
-        transaction.options.progress.begin(Stage::Rows, number);
-        let mut prepared = Some(rows);
-        for part in parts {
-            let rows = match prepared.take() {
-                Some(rows) => rows,
-                None => self.prepared(transaction)?,
-            };
-            let written = write(transaction, rows, &part).await?;
-            transaction.record_written(RowsToWrite::OfFiles(part.rows()), &written);
-            files.push(written);
-        }
-        transaction.require(Requirement::ADDS);
+        transaction.begin_rewriting(&plan, plan.deleted_rows.unwrap_or(0));
         transaction.staged.described.record(Operation::Update);
-        for files in files {
-            let metrics = &mut transaction.staged.described.metrics;
-            metrics.add(
-                Count::UpdatedRows,
-                files.written.rows.saturating_sub(files.copied),
-            );
-            transaction.stage_written(files);
-        }
+        let selected = SelectedRows::of(&plan);
+        let memory = transaction.options.memory;
+        let updated = transaction
+            .rewrite_rows(&plan, &changes, &selected, memory)
+            .await?;
         let metrics = &mut transaction.staged.described.metrics;
+        metrics.add(Count::UpdatedRows, updated);
         metrics.add(Count::RewriteTime, now_ms() - started);
+        drop(selected);
         transaction.stage_removal(plan).await?;
         Ok(summary)
     }
 }
 
 impl Update {
-    /// Prepares writing the rows of a part.
-    fn prepared(&self, transaction: &TableTransaction) -> Result<UpdatedRows> {
-        let (snapshot, options) = (&transaction.snapshot, &transaction.options);
-        let mut rows = UpdatedRows::try_new(snapshot, &self.assignments, options.empty_partition_text)?;
-        rows.limit_memory(options.memory);
-        Ok(rows)
-    }
-}
-
-/// Writes the new versions of the rows of a part, and copies of the other rows of its rewritten files.
-async fn write(
-    transaction: &TableTransaction,
-    mut rows: UpdatedRows,
-    part: &PlanPart<'_>,
-) -> Result<WrittenFiles> {
-    match rows.write(part, &transaction.options.progress).await {
-        Ok(files) => {
-            rows.stage_files(&transaction.files);
-            Ok(files)
-        }
-        Err(error) => {
-            rows.abort().await;
-            Err(error)
-        }
+    /// The new values, bound to the columns of the table.
+    fn changes(&self, transaction: &TableTransaction) -> Result<RowChanges> {
+        let snapshot = &transaction.snapshot;
+        let values = bound_to_columns(
+            snapshot,
+            &to_columns(snapshot.schema(), &self.assignments, None)?,
+            |value| value.bind(snapshot.schema()),
+            |value, field| value.assigned_to(&field.name, &field.data_type),
+        )?;
+        let empty_text = transaction.options.empty_partition_text;
+        RowChanges::try_new(snapshot, [Some(values)], None, empty_text)
     }
 }

@@ -26,7 +26,7 @@ pub struct Assignment {
 pub(crate) struct Assignments {
     /// The columns of the rows that are read: those of the table, then the row ids if rows have them, under their names in
     /// files.
-    pub(crate) read: SchemaRef,
+    read: SchemaRef,
     /// The rows with new values: without the generated columns that are not set, which the writer computes.
     pub(crate) written: SchemaRef,
     /// For each column that is read, whether it is left out.
@@ -171,26 +171,19 @@ impl Assignments {
     }
 
     /// Whether the new version of a row needs the value that the row has in a column: it keeps it, or an expression uses
-    /// it as the column of this side.
-    pub(crate) fn needs(&self, side: &str, column: &str) -> bool {
+    /// it, as the column of this side if there is one.
+    pub(crate) fn needs(&self, side: Option<&str>, column: &str) -> bool {
         let mut is_used = false;
         for value in self.values.iter().flatten() {
             value.for_each_path(&mut |path| {
-                is_used |= matches!(path.as_slice(), [of, name, ..] if of == side && name == column);
+                is_used |= match (side, path.as_slice()) {
+                    (Some(side), [of, name, ..]) => of == side && name == column,
+                    (None, [name, ..]) => name == column,
+                    _ => false,
+                }
             });
         }
         is_used || self.keeps(column)
-    }
-
-    /// The columns of the table in rows that were read.
-    pub(crate) fn of_table(&self, rows: &RecordBatch) -> Result<RecordBatch> {
-        let indices: Vec<usize> = (0..self.columns).collect();
-        rows.project(&indices).map_err(|error| unfit(&error))
-    }
-
-    pub(crate) fn table_schema(&self) -> Schema {
-        let columns = self.read.fields().iter().take(self.columns);
-        Schema::new(columns.cloned().collect::<Vec<_>>())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Copies the rows of rewritten files that are not deleted to new files.
+//! Copies rows of live files to new files.
 //!
 //! Protocol: *Row Tracking*: copied rows keep their row ids.
 
@@ -8,7 +8,7 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use deltaic_log::Snapshot;
 use deltaic_log::progress::Progress;
-use deltaic_log::transaction::{CommitOptions, StagedFiles};
+use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::schema::ColumnName;
@@ -16,9 +16,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::memory_budget::MemoryBudget;
 use futures::TryStreamExt;
 
-use super::delete_plan::RewrittenFile;
 use crate::read::{BatchStream, stream_to_write};
-use crate::scan::{Rows, Scan, ScanOptions, ScanTask};
+use crate::scan::{Scan, ScanOptions, ScanTask};
 use crate::write::{FileContents, TableWriter, Written};
 
 /// How rows of a version are copied to new files: with their row ids and row commit versions, if rows have them.
@@ -105,27 +104,6 @@ impl CopiedRows {
         writer.limit_memory(memory);
         Ok(writer)
     }
-}
-
-/// Copies the remaining rows of files. The new files are added to `staged`; after a failure there are none.
-///
-/// # Errors
-///
-/// Those of a scan, and of [`TableWriter`].
-pub(crate) async fn copy_rows(
-    snapshot: &Snapshot,
-    files: &[&RewrittenFile],
-    staged: &StagedFiles,
-    options: &CommitOptions,
-) -> Result<Written> {
-    let copied = CopiedRows::try_new(snapshot)?;
-    let tasks = files.iter().map(|file| {
-        let kept = Rows::Without(Arc::new(file.not_copied.clone()));
-        copied.scan.task_of_rows(&file.add, kept)
-    });
-    let batches = copied.batches(tasks.collect());
-    let writer = copied.writer(options.memory)?;
-    write_batches(writer, batches, staged, &options.progress).await
 }
 
 /// Writes batches to new files, which are added to `staged`. After a failure the files are deleted.

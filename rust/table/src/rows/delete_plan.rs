@@ -2,7 +2,6 @@
 //! rewritten without these rows. Nothing is written.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
@@ -17,6 +16,7 @@ use deltaic_protocol::{Error, Result};
 use super::change_data::DeletedRows;
 use super::file_vectors::vectors_of;
 use super::live_files::key;
+use super::plan_parts::{PlannedFile, files};
 use super::select::MatchingRows;
 use crate::rows::changed_file::ChangedFile;
 
@@ -51,17 +51,9 @@ pub(crate) struct RewrittenFile {
 
 impl RewrittenFile {
     /// The number of rows that are copied; 0 if the log does not have it.
-    pub(crate) fn copied_rows(&self) -> u64 {
+    fn copied_rows(&self) -> u64 {
         let rows = rows_in(&self.add).unwrap_or_default();
         rows.saturating_sub(self.not_copied.len())
-    }
-
-    /// The rows to delete.
-    pub(super) fn deleted_rows(&self) -> DeletedRows {
-        DeletedRows {
-            add: self.add.clone(),
-            positions: Some(Arc::new(self.deleted.clone())),
-        }
     }
 
     /// The rows that were deleted before.
@@ -156,15 +148,20 @@ impl DeletePlan {
             .map(|(sum, rows)| sum.saturating_add(rows));
     }
 
+    /// The number of rows that are copied to new files.
+    pub(crate) fn copied_rows(&self) -> u64 {
+        let copied = self.rewritten.iter().map(RewrittenFile::copied_rows);
+        copied.fold(0, u64::saturating_add)
+    }
+
+    /// The rows that are deleted, by file.
+    pub(crate) fn deleted(&self) -> impl Iterator<Item = DeletedRows> {
+        files(self).map(PlannedFile::deleted)
+    }
+
     /// The paths of the files that are removed, changed or rewritten.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        let removed = self.removed.iter().map(|file| &file.add);
-        let changed = self.changed.iter().map(|file| &file.add);
-        let rewritten = self.rewritten.iter().map(|file| &file.add);
-        removed
-            .chain(changed)
-            .chain(rewritten)
-            .map(|add| add.path.as_str())
+        files(self).map(|file| file.add().path.as_str())
     }
 
     /// Whether no row matches.

@@ -2,8 +2,10 @@
 //! again if nothing changed in it, whatever happened to the others.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use deltaic_protocol::actions::Add;
+use deltaic_protocol::deletion_vector::Bitmap;
 
 use super::change_data::DeletedRows;
 use super::changed_file::ChangedFile;
@@ -18,21 +20,19 @@ const FILE_BYTES: i64 = 4 << 20;
 /// Files of a plan, whose rows are written together.
 #[derive(Debug, Default)]
 pub(crate) struct PlanPart<'p> {
-    pub(crate) removed: Vec<&'p RemovedFile>,
-    pub(crate) changed: Vec<&'p ChangedFile>,
-    pub(crate) rewritten: Vec<&'p RewrittenFile>,
+    pub(crate) files: Vec<PlannedFile<'p>>,
 }
 
 /// A file of a plan.
 #[derive(Clone, Copy, Debug)]
-enum PlannedFile<'p> {
+pub(crate) enum PlannedFile<'p> {
     Removed(&'p RemovedFile),
     Changed(&'p ChangedFile),
     Rewritten(&'p RewrittenFile),
 }
 
 impl<'p> PlannedFile<'p> {
-    fn add(self) -> &'p Add {
+    pub(crate) fn add(self) -> &'p Add {
         match self {
             Self::Removed(file) => &file.add,
             Self::Changed(file) => &file.add,
@@ -40,11 +40,33 @@ impl<'p> PlannedFile<'p> {
         }
     }
 
-    fn rows(self) -> RowsOfFile {
+    /// The positions of the rows that change; `None` for all that are not deleted.
+    pub(crate) fn selected(self) -> Option<&'p Bitmap> {
         match self {
-            Self::Removed(file) => RowsOfFile::of(&file.add, None, false),
-            Self::Changed(file) => RowsOfFile::of(&file.add, Some(file.deleted().clone()), false),
-            Self::Rewritten(file) => RowsOfFile::of(&file.add, Some(file.deleted.clone()), true),
+            Self::Removed(_) => None,
+            Self::Changed(file) => Some(file.deleted()),
+            Self::Rewritten(file) => Some(&file.deleted),
+        }
+    }
+
+    /// The file if its other rows are copied to a new file.
+    pub(crate) fn rewritten(self) -> Option<&'p RewrittenFile> {
+        match self {
+            Self::Removed(_) | Self::Changed(_) => None,
+            Self::Rewritten(file) => Some(file),
+        }
+    }
+
+    /// What determines the rows that are written for the file.
+    fn rows(self) -> RowsOfFile {
+        RowsOfFile::of(self.add(), self.selected().cloned(), self.rewritten().is_some())
+    }
+
+    /// The rows that change.
+    pub(super) fn deleted(self) -> DeletedRows {
+        DeletedRows {
+            add: self.add().clone(),
+            positions: self.selected().map(|rows| Arc::new(rows.clone())),
         }
     }
 
@@ -63,70 +85,26 @@ impl<'p> PlannedFile<'p> {
 }
 
 impl<'p> PlanPart<'p> {
-    /// All files of a plan.
-    pub(crate) fn whole(plan: &'p DeletePlan) -> Self {
-        Self::of(files(plan))
-    }
-
-    fn of(files: impl IntoIterator<Item = PlannedFile<'p>>) -> Self {
-        let mut part = Self::default();
-        for file in files {
-            match file {
-                PlannedFile::Removed(file) => part.removed.push(file),
-                PlannedFile::Changed(file) => part.changed.push(file),
-                PlannedFile::Rewritten(file) => part.rewritten.push(file),
-            }
-        }
-        part
-    }
-
     /// The files of several parts.
     pub(crate) fn joined(parts: Vec<Self>) -> Self {
-        parts.into_iter().fold(Self::default(), |mut all, part| {
-            all.removed.extend(part.removed);
-            all.changed.extend(part.changed);
-            all.rewritten.extend(part.rewritten);
-            all
-        })
+        Self {
+            files: parts.into_iter().flat_map(|part| part.files).collect(),
+        }
     }
 
-    /// Whether it has no file.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.changed.is_empty() && self.rewritten.is_empty()
-    }
-
-    /// The files that are not rewritten.
-    pub(crate) fn without_rewritten(&self) -> impl Iterator<Item = &'p Add> {
-        let removed = self.removed.iter().map(|file| &file.add);
-        removed.chain(self.changed.iter().map(|file| &file.add))
-    }
-
-    /// The rows that are deleted, by file.
-    pub(crate) fn deleted(&self) -> Vec<DeletedRows> {
-        let rewritten = self.rewritten.iter().map(|file| file.deleted_rows());
-        let mut deleted = self.deleted_without_rewriting();
-        deleted.extend(rewritten);
-        deleted
-    }
-
-    /// The same without the rows of files that are rewritten.
-    pub(crate) fn deleted_without_rewriting(&self) -> Vec<DeletedRows> {
-        let whole = self.removed.iter().map(|file| DeletedRows::all(file.add.clone()));
-        let changed = self.changed.iter().map(|file| file.deleted_rows());
-        whole.chain(changed).collect()
+    /// Whether files are rewritten.
+    pub(crate) fn rewrites(&self) -> bool {
+        self.files.iter().any(|file| file.rewritten().is_some())
     }
 
     /// What determines the rows that are written for the part.
     pub(crate) fn rows(&self) -> Vec<RowsOfFile> {
-        let removed = self.removed.iter().map(|file| PlannedFile::Removed(file));
-        let changed = self.changed.iter().map(|file| PlannedFile::Changed(file));
-        let rewritten = self.rewritten.iter().map(|file| PlannedFile::Rewritten(file));
-        let files = removed.chain(changed).chain(rewritten);
-        files.map(|file| file.rows()).collect()
+        self.files.iter().map(|file| file.rows()).collect()
     }
 }
 
-fn files(plan: &DeletePlan) -> impl Iterator<Item = PlannedFile<'_>> {
+/// The files of a plan.
+pub(super) fn files(plan: &DeletePlan) -> impl Iterator<Item = PlannedFile<'_>> {
     let removed = plan.removed.iter().map(PlannedFile::Removed);
     let changed = plan.changed.iter().map(PlannedFile::Changed);
     let rewritten = plan.rewritten.iter().map(PlannedFile::Rewritten);
@@ -155,17 +133,17 @@ pub(crate) fn divided<'p>(
         left.retain(|file| known.contains_key(file.add().path.as_str()));
     }
     let mut parts = Vec::new();
-    let (mut part, mut bytes) = (Vec::new(), 0i64);
+    let (mut part, mut bytes) = (PlanPart::default(), 0i64);
     for file in left {
         if bytes >= PART_BYTES {
-            parts.push(PlanPart::of(std::mem::take(&mut part)));
+            parts.push(std::mem::take(&mut part));
             bytes = 0;
         }
         bytes = bytes.saturating_add(file.bytes());
-        part.push(file);
+        part.files.push(file);
     }
-    if !part.is_empty() {
-        parts.push(PlanPart::of(part));
+    if !part.files.is_empty() {
+        parts.push(part);
     }
     (again, parts)
 }
@@ -189,7 +167,7 @@ mod tests {
     }
 
     fn paths(parts: &[PlanPart<'_>]) -> Vec<Vec<String>> {
-        let of_part = |part: &PlanPart<'_>| part.without_rewritten().map(|add| add.path.clone()).collect();
+        let of_part = |part: &PlanPart<'_>| part.files.iter().map(|file| file.add().path.clone()).collect();
         parts.iter().map(of_part).collect()
     }
 

@@ -40,6 +40,13 @@ pub(crate) struct WrittenFiles {
     pub(crate) changes: Vec<Cdc>,
 }
 
+impl WrittenFiles {
+    /// The number of new versions of rows.
+    pub(crate) fn new_versions(&self) -> u64 {
+        self.written.rows.saturating_sub(self.copied)
+    }
+}
+
 impl RowsOfFile {
     pub(super) fn of(add: &Add, changed: Option<Bitmap>, is_rewritten: bool) -> Self {
         Self {

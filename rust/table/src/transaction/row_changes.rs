@@ -4,18 +4,23 @@
 
 use std::collections::BTreeSet;
 
+use deltaic_log::progress::Stage;
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::iceberg_compat::ensure_kept;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::clock::now_ms;
+use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::TableTransaction;
 use super::metrics::Count;
 use super::requirement::Requirement;
 use crate::rows::changed_file::ChangedFile;
+use crate::rows::decisions::Decisions;
 use crate::rows::delete_plan::DeletePlan;
 use crate::rows::plan_parts::{PlanPart, divided};
+use crate::rows::rewrite::RowRewriter;
+use crate::rows::row_changes::RowChanges;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 
 impl TableTransaction {
@@ -143,6 +148,43 @@ impl TableTransaction {
             written.push(files);
         }
         (written, parts)
+    }
+
+    /// Starts the progress of writing copies of rows and other rows.
+    pub(crate) fn begin_rewriting(&self, plan: &DeletePlan, others: u64) {
+        let rows = plan.copied_rows().saturating_add(others);
+        if rows > 0 {
+            self.options.progress.begin(Stage::Rows, rows);
+        }
+    }
+
+    /// Writes and stages what happens to the rows of a plan, part by part. Returns the number of new versions of rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RowRewriter::write`].
+    pub(crate) async fn rewrite_rows(
+        &mut self,
+        plan: &DeletePlan,
+        changes: &RowChanges,
+        decisions: &(impl Decisions + Sync),
+        memory: MemoryBudget,
+    ) -> Result<u64> {
+        self.require(Requirement::ADDS);
+        let (mut files, parts) = self.parts_of(plan);
+        for part in parts {
+            let rewriter = RowRewriter::try_new(&self.snapshot, changes, part.rewrites(), memory)?;
+            let staged = (&*self.files, &*self.options.progress);
+            let written = rewriter.write(&part, decisions, staged).await?;
+            self.record_written(RowsToWrite::OfFiles(part.rows()), &written);
+            files.push(written);
+        }
+        let mut new_versions = 0;
+        for files in files {
+            new_versions += files.new_versions();
+            self.stage_written(files);
+        }
+        Ok(new_versions)
     }
 
     /// The files that the attempt before wrote for these rows, if it did, and if they are valid with the metadata of this

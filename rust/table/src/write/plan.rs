@@ -146,7 +146,7 @@ impl WritePlan {
     }
 
     /// The schema of completed rows.
-    pub(super) fn completed_schema(&self) -> &SchemaRef {
+    pub(crate) fn completed_schema(&self) -> &SchemaRef {
         self.incoming.arrow()
     }
 
@@ -179,7 +179,7 @@ impl WritePlan {
     }
 
     /// Whether new rows are stored with the values that are given for a column.
-    pub(super) fn stores_as_given(&self, column: &str) -> bool {
+    pub(crate) fn stores_as_given(&self, column: &str) -> bool {
         !self.lengths.contains(column) && !self.empty_text.contains(column)
     }
 

@@ -179,11 +179,6 @@ impl TableWriter {
         self.plan.completed_schema()
     }
 
-    /// Whether new rows are stored with the values that are given for a column: no text is padded, cut off or nulled.
-    pub(crate) fn stores_as_given(&self, column: &str) -> bool {
-        self.plan.stores_as_given(column)
-    }
-
     /// Converts rows to those that are written: with all columns of the table, generated values included.
     pub(crate) fn completed(&mut self, rows: &RecordBatch) -> Result<RecordBatch> {
         self.plan.completed(rows, &mut self.identities)

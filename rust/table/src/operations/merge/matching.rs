@@ -9,12 +9,13 @@ use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
 use deltaic_protocol::shown_row::{shown_fields, shown_value};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::bound_merge::{BoundAction, BoundClause, BoundMerge};
+use super::bound_merge::{BoundClause, BoundMerge};
 use super::key_index::KeyIndex;
 use super::matched_rows::{MatchedRows, Positions, bitmaps};
 use super::probe::{Probe, Probed};
 use super::sides::{joined, side, taken, target_rows};
 use super::source::SourceRows;
+use crate::rows::decisions::Decision;
 use crate::rows::select::Places;
 
 /// Pairs of rows that are compared at once.
@@ -22,24 +23,14 @@ const PAIRS: usize = 1 << 16;
 /// The number of rows whose keys an error shows.
 const KEYS_SHOWN: usize = 5;
 
-/// What happens to a row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decision {
-    /// The position of the row in its file.
-    pub(super) position: u64,
-    /// The clause: of the matched clauses, then of those for rows that no source row matches.
-    pub(super) clause: usize,
-    /// The row of the source, if one matches.
-    pub(super) source: Option<u32>,
-}
-
 /// What happens to the rows of the table, and which rows of the source match none.
 pub(super) struct Matching<'a> {
     merge: &'a BoundMerge,
-    source: &'a SourceRows,
+    pub(super) source: &'a SourceRows,
     /// `None` if every row of the source must be compared with every row of the table.
     index: Option<Arc<KeyIndex>>,
-    /// For each file, the rows that are updated or deleted, in the order of the file.
+    /// For each file, the rows that are updated or deleted, in the order of the file. The clauses are the matched ones,
+    /// then those for rows that no source row matches.
     pub(super) decisions: BTreeMap<String, Vec<Decision>>,
     /// Their number.
     pub(super) decided: usize,
@@ -371,12 +362,10 @@ impl<'a> Matching<'a> {
         })
     }
 
-    /// The rows of a file that the clauses update or delete.
-    pub(super) fn changed(&self, path: &str, is_wanted: impl Fn(&BoundAction) -> bool) -> Result<Bitmap> {
+    /// The rows of a file to which such clauses apply.
+    pub(super) fn changed(&self, path: &str, is_wanted: impl Fn(usize) -> bool) -> Result<Bitmap> {
         let decisions = self.decisions.get(path).map_or(&[][..], Vec::as_slice);
-        let wanted = decisions
-            .iter()
-            .filter(|decision| self.merge.action(decision.clause).is_some_and(&is_wanted));
+        let wanted = decisions.iter().filter(|decision| is_wanted(decision.clause));
         Bitmap::from_positions(wanted.map(|decision| decision.position))
     }
 }

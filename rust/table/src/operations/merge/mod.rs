@@ -8,6 +8,7 @@
 
 mod bound_merge;
 mod clauses;
+mod decided;
 mod evolution;
 mod inserts;
 mod key_index;
@@ -16,7 +17,6 @@ mod matching;
 mod metrics;
 mod probe;
 mod pruning;
-mod rows;
 mod schema_changes;
 mod shares;
 mod sides;
@@ -38,11 +38,12 @@ use deltaic_storage::clock::now_ms;
 use futures::TryStreamExt;
 
 use self::bound_merge::BoundMerge;
-use self::matching::{Decision, Matching};
-use self::rows::Changes;
+use self::decided::Decided;
+use self::matching::Matching;
 use self::shares::Shares;
 use super::verb::Verb;
 use crate::read::stream_tasks;
+use crate::rows::decisions::Decision;
 use crate::transaction::TableTransaction;
 use crate::transaction::metrics::Count;
 
@@ -112,7 +113,7 @@ impl TableTransaction {
         let has_changes = self.records_changes(&plan)?;
         let inserts = inserted.into_iter().map(Arc::from).enumerate();
         let mut inserts = inserts.filter(|(_, rows): &(usize, Arc<[u32]>)| !rows.is_empty());
-        self.begin_writing(&plan, number);
+        self.begin_rewriting(&plan, number.saturating_add(plan.deleted_rows.unwrap_or(0)));
         // The rows of the first clause that inserts are written while rows of the table are changed.
         let memory = self.options.memory.divided(2);
         let mut begin_inserts = |this: &mut Self, memory| {
@@ -122,7 +123,7 @@ impl TableTransaction {
             begun.transpose()
         };
         let first = begin_inserts(self, memory)?;
-        let changes = Changes::InMemory(&matching, source);
+        let changes = Decided::InMemory(&matching);
         let written = self.change_rows(&bound, &changes, plan).await;
         let inserted = match first {
             Some(rows) => rows.await.and_then(|rows| self.stage_inserted(rows)),

@@ -15,7 +15,7 @@ use futures::{TryStreamExt, stream};
 
 use super::bound_merge::BoundMerge;
 use super::clauses::Merge;
-use super::rows::Changes;
+use super::decided::Decided;
 use super::shares::{Shares, bytes_in_index};
 use super::sides::{failed, side, target_rows};
 use super::source::SourceRows;
@@ -75,8 +75,8 @@ impl TableTransaction {
         self.count(Count::ScanTime, now_ms() - started);
         let plan = self.plan_changes(matched).await?;
         let has_changes = self.records_changes(&plan)?;
-        self.begin_writing(&plan, number);
-        let changes = Changes::Spilled(&decisions);
+        self.begin_rewriting(&plan, number.saturating_add(plan.deleted_rows.unwrap_or(0)));
+        let changes = Decided::Spilled(&decisions);
         self.change_rows(bound, &changes, plan).await?;
         drop(decisions);
         release_unused();

@@ -3,21 +3,24 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use deltaic_log::progress::Stage;
 use deltaic_log::transaction::{Operation, StagedFiles};
+use deltaic_protocol::expr::TARGET;
 use deltaic_protocol::{Error, Result};
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::memory_budget::MemoryBudget;
 use deltaic_storage::{Running, start};
 
 use super::bound_merge::BoundMerge;
+use super::decided::Decided;
 use super::inserts::rows_to_insert;
 use super::matched_rows::MatchedRows;
-use super::rows::{Changes, MergedRows};
 use super::source::SourceRows;
-use crate::rows::delete_plan::{DeletePlan, RewrittenFile};
+use super::spill::SpilledDecisions;
+use crate::rows::delete_plan::DeletePlan;
 use crate::rows::new_rows::WrittenRows;
 use crate::rows::plan_parts::PlanPart;
+use crate::rows::rewrite::RowRewriter;
+use crate::rows::row_changes::RowChanges;
 use crate::rows::select::MatchingRows;
 use crate::rows::written::{RowsToWrite, WrittenFiles};
 use crate::transaction::metrics::Count;
@@ -50,16 +53,6 @@ impl TableTransaction {
     /// Whether change data files have the changes of the transaction, once those of a plan are staged.
     pub(super) fn records_changes(&self, plan: &DeletePlan) -> Result<bool> {
         Ok(!self.staged.proposal.cdc.is_empty() || (!plan.is_empty() && self.has_feed()?))
-    }
-
-    /// Starts the progress of writing the rows of a plan and the inserted rows, if there are any.
-    pub(super) fn begin_writing(&self, plan: &DeletePlan, inserted: u64) {
-        let copied = plan.rewritten.iter().map(RewrittenFile::copied_rows);
-        let rows = copied.fold(plan.deleted_rows.unwrap_or(0), u64::saturating_add);
-        let rows = rows.saturating_add(inserted);
-        if rows > 0 {
-            self.options.progress.begin(Stage::Rows, rows);
-        }
     }
 
     /// Starts writing the rows of the source that a clause inserts, unless an earlier attempt wrote them.
@@ -118,25 +111,24 @@ impl TableTransaction {
     pub(super) async fn change_rows(
         &mut self,
         bound: &BoundMerge,
-        changes: &Changes<'_>,
+        decided: &Decided<'_>,
         plan: DeletePlan,
     ) -> Result<()> {
         if plan.is_empty() {
             return Ok(());
         }
         let started = now_ms();
-        let (again, mut parts) = self.parts_of(&plan);
-        if let Changes::Spilled(_) = changes {
-            // Each part would read all decisions.
-            parts = vec![PlanPart::joined(parts)];
-            parts.retain(|part| !part.is_empty());
-        }
-        self.require(Requirement::ADDS);
-        again.into_iter().for_each(|files| self.stage_written(files));
-        for part in parts {
-            let files = self.write_changes(bound, changes, &part).await?;
-            self.record_written(RowsToWrite::OfFiles(part.rows()), &files);
-            self.stage_written(files);
+        let empty_text = self.options.empty_partition_text;
+        let changes = RowChanges::try_new(&self.snapshot, bound.changes(), Some(TARGET), empty_text)?;
+        // At the same time rows are inserted, or temporary files are read.
+        let memory = self.options.memory.divided(2);
+        match decided {
+            Decided::InMemory(matching) => {
+                self.rewrite_rows(&plan, &changes, *matching, memory).await?;
+            }
+            Decided::Spilled(decisions) => {
+                self.rewrite_buckets(&plan, &changes, decisions, memory).await?;
+            }
         }
         self.count(Count::RewriteTime, now_ms() - started);
         let described = &mut self.staged.described;
@@ -147,28 +139,28 @@ impl TableTransaction {
         self.stage_removal(plan).await
     }
 
-    /// Writes new versions of rows, and copies of the other rows of rewritten files.
-    async fn write_changes(
-        &self,
-        bound: &BoundMerge,
-        changes: &Changes<'_>,
-        part: &PlanPart<'_>,
-    ) -> Result<WrittenFiles> {
-        let has_feed = self.has_feed()?;
-        let mut options = self.options.clone();
-        // At the same time rows are inserted, or temporary files are read.
-        options.memory = options.memory.divided(2);
-        let writes = (!part.rewritten.is_empty(), has_feed);
-        let mut rows = MergedRows::try_new(bound, &self.snapshot, &options, writes)?;
-        match rows.write(changes, part, &self.options.progress).await {
-            Ok(files) => {
-                rows.stage_files(&self.files);
-                Ok(files)
-            }
-            Err(error) => {
-                rows.abort().await;
-                Err(error)
-            }
+    /// Writes and stages what happens to the rows of a plan, bucket by bucket. There is one part, as each would read all
+    /// decisions.
+    async fn rewrite_buckets(
+        &mut self,
+        plan: &DeletePlan,
+        changes: &RowChanges,
+        decisions: &SpilledDecisions<'_>,
+        memory: MemoryBudget,
+    ) -> Result<()> {
+        self.require(Requirement::ADDS);
+        let (again, parts) = self.parts_of(plan);
+        again.into_iter().for_each(|files| self.stage_written(files));
+        let part = PlanPart::joined(parts);
+        if part.files.is_empty() {
+            return Ok(());
         }
+        let mut rewriter = RowRewriter::try_new(&self.snapshot, changes, part.rewrites(), memory)?;
+        let copied = decisions.write_rows(&mut rewriter, &part, &self.options.progress);
+        let copied = copied.await;
+        let files = rewriter.finish(copied, &self.files).await?;
+        self.record_written(RowsToWrite::OfFiles(part.rows()), &files);
+        self.stage_written(files);
+        Ok(())
     }
 }

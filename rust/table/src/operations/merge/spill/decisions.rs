@@ -16,10 +16,10 @@ use super::buckets::Buckets;
 use super::keys::add_to_parts;
 use crate::operations::merge::bound_merge::{BoundAction, BoundMerge};
 use crate::operations::merge::matched_rows::{MatchedRows, Positions, bitmaps};
-use crate::operations::merge::matching::Decision;
 use crate::operations::merge::shares::Shares;
 use crate::operations::merge::sides::failed;
 use crate::operations::merge::source::SourceRows;
+use crate::rows::decisions::Decision;
 use crate::write::RowsFile;
 
 /// The columns before those of the source: the file, the position in it, and the clause.

@@ -4,10 +4,9 @@ mod buckets;
 mod decisions;
 mod join;
 mod keys;
-mod tasks;
+mod write_rows;
 
 pub(super) use buckets::Buckets;
 pub(super) use decisions::SpilledDecisions;
 pub(super) use join::{Inserts, Join};
 pub(super) use keys::KeyParts;
-pub(super) use tasks::PlannedFiles;

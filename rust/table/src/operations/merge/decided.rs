@@ -1,0 +1,65 @@
+//! What a merge does with the rows of the table, as the rewriter of rows needs it.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StructArray};
+use deltaic_protocol::Result;
+use deltaic_protocol::deletion_vector::Bitmap;
+
+use super::bound_merge::{BoundAction, BoundMerge};
+use super::matching::Matching;
+use super::sides::{failed, joined};
+use super::spill::SpilledDecisions;
+use crate::rows::decisions::{Decision, Decisions};
+use crate::rows::plan_parts::PlannedFile;
+use crate::rows::row_changes::NewValues;
+
+/// What happens to the rows of the table.
+pub(super) enum Decided<'a> {
+    InMemory(&'a Matching<'a>),
+    Spilled(&'a SpilledDecisions<'a>),
+}
+
+impl BoundMerge {
+    /// What the clauses do with rows of the table, in the order of [`Decision::clause`].
+    pub(super) fn changes(&self) -> impl Iterator<Item = Option<NewValues>> {
+        let clauses = self.matched.iter().chain(&self.not_matched_by_source);
+        clauses.map(|clause| match &clause.action {
+            BoundAction::Update(values) => Some(values.clone()),
+            BoundAction::Insert(_) | BoundAction::Delete => None,
+        })
+    }
+}
+
+impl Decisions for Matching<'_> {
+    fn of_rows<'a>(
+        &'a self,
+        path: &str,
+        first: u64,
+    ) -> Result<Box<dyn Iterator<Item = Decision> + Send + 'a>> {
+        let of_file = self.decisions.get(path).map_or(&[][..], Vec::as_slice);
+        let start = of_file.partition_point(|decision| decision.position < first);
+        let rest = of_file.get(start..).unwrap_or_default();
+        Ok(Box::new(rest.iter().copied()))
+    }
+
+    fn rows_of(&self, file: PlannedFile<'_>, is_wanted: &dyn Fn(usize) -> bool) -> Result<Option<Bitmap>> {
+        self.changed(&file.add().path, is_wanted).map(Some)
+    }
+
+    /// The rows of both sides.
+    fn over(&self, rows: &RecordBatch, decisions: &[Decision]) -> Result<RecordBatch> {
+        let sources: Option<Vec<u32>> = decisions.iter().map(|decision| decision.source).collect();
+        let of_source = match sources {
+            Some(sources) => self.source.take(&sources)?,
+            None => self.source.nulls(decisions.len()),
+        };
+        joined(as_structs(rows)?, of_source)
+    }
+}
+
+fn as_structs(rows: &RecordBatch) -> Result<ArrayRef> {
+    let fields = rows.schema_ref().fields().clone();
+    let structs = StructArray::try_new_with_length(fields, rows.columns().to_vec(), None, rows.num_rows());
+    Ok(Arc::new(structs.map_err(|error| failed(&error))?))
+}
