@@ -24,6 +24,7 @@ pub mod new_file;
 pub mod offset_index;
 mod page_headers;
 mod parquet_file;
+pub mod parquet_writer;
 mod refused;
 mod schema_depth;
 mod store_error;

@@ -15,11 +15,11 @@ use super::parquet_out::{Finished, ParquetOut};
 use super::reused::Reused;
 use super::surviving_rows::{Retention, surviving_files};
 use super::table_rows::{table_rows, top_level_rows};
-use super::upload::Landed;
 use super::{from_checkpoint, from_lines};
 use crate::reconcile::Survivors;
 use crate::snapshot::Snapshot;
 use deltaic_storage::clock::new_id;
+use deltaic_storage::parquet_writer::Landed;
 use deltaic_storage::store_error;
 
 /// An attempt to write a checkpoint.

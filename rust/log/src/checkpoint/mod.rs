@@ -12,18 +12,15 @@ mod add_form;
 mod attempt;
 mod columns;
 mod existing_checkpoint;
-mod file_out;
 mod from_checkpoint;
 mod from_lines;
 mod hint;
 mod parquet_out;
 mod policy;
 mod reused;
-mod row_group;
 mod surviving_rows;
 mod table_rows;
 mod take_actions;
-mod upload;
 mod whole_adds;
 
 use std::sync::Arc;
@@ -45,10 +42,10 @@ use self::existing_checkpoint::{Existing, find_existing};
 use self::hint::{Hinted, TopLevel, write_hint};
 use self::parquet_out::Finished;
 use self::surviving_rows::Retention;
-use self::upload::Landed;
 use crate::decode::checkpoint::{Checkpoint, SIDECARS};
 use crate::snapshot::Snapshot;
 use deltaic_storage::clock::now_ms;
+use deltaic_storage::parquet_writer::Landed;
 use deltaic_storage::unused_memory::UnusedMemory;
 
 /// Default maximum number of actions in a sidecar: a checkpoint with a million files has twenty sidecars, which

@@ -10,23 +10,27 @@ use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::{new_id, now_ms};
+use deltaic_storage::parquet_writer::{Creation, FileForm, FileWriter};
 use deltaic_storage::{Running, start};
-use object_store::buffered::BufWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterVersion};
-use tracing::Instrument;
 
 use super::encode::dictionaries::columns_without_dictionary;
-use super::encode::encoder::Encoder;
 use super::encode::shredding::Shredding;
 use super::encode::statistics::FileStatistics;
 use super::encode::variant_annotation::parquet_schema;
 use super::partition::PartitionKey;
 use super::pieces::bytes_of;
 use super::plan::WritePlan;
-use super::upload::{Upload, failed};
 
-/// A data file that is being written. Rows are encoded on another thread, while the caller prepares the next ones.
+/// The maximum number of rows of a row group.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+
+/// The encoded size at which a row group ends, which bounds the memory of a file.
+const ROW_GROUP_BYTES: usize = 128 << 20;
+
+/// A data file that is being written. Rows are encoded on other threads, while the caller prepares the next ones.
 pub(super) struct DataFile {
     relative: String,
     values: PartitionKey,
@@ -34,23 +38,11 @@ pub(super) struct DataFile {
     pub(super) last_piece: usize,
     /// The number of rows, those that are being encoded included.
     pub(super) rows: usize,
-    /// `None` while rows are encoded.
-    parts: Option<Box<Parts>>,
-    busy: Option<Running<(Box<Parts>, Result<()>)>>,
-    /// The memory of the rows that are being encoded and of those in the row group before.
-    busy_memory: usize,
-    /// After a failure the file may lack rows: it can only be abandoned.
-    has_failed: bool,
-}
-
-/// What writing rows to a file changes.
-struct Parts {
-    relative: String,
-    encoder: Encoder,
-    upload: Upload,
-    shredding: Option<Shredding>,
-    /// `None` while rows are added.
-    statistics: Option<FileStatistics>,
+    file: FileWriter,
+    shredding: Option<Arc<Shredding>>,
+    /// `None` while they are collected.
+    statistics: Option<Box<FileStatistics>>,
+    collecting: Option<Running<Box<FileStatistics>>>,
 }
 
 impl DataFile {
@@ -81,7 +73,6 @@ impl DataFile {
         } else {
             format!("{folder}/{name}")
         };
-        let path = location.below(&relative)?;
         let shredding = plan.shredding(first)?;
         let schema = shredding.as_ref().map_or(&plan.file_schema, Shredding::schema);
         let mut properties = WriterProperties::builder()
@@ -95,80 +86,71 @@ impl DataFile {
             properties = properties.set_column_dictionary_enabled(column, false);
         }
         // Other readers must derive the types from Parquet, so the file has no embedded Arrow schema.
-        let encoder = parquet_schema(schema)
-            .and_then(|parquet| Encoder::try_new(schema, &parquet, properties.build()))
-            .map_err(|error| failed(&error, &relative))?;
+        let parquet = parquet_schema(schema).map_err(|error| unwritable(&error, &relative))?;
+        let form = FileForm {
+            properties: properties.build(),
+            row_group_rows: ROW_GROUP_ROWS,
+            row_group_bytes: ROW_GROUP_BYTES,
+        };
+        let columns = (schema, &parquet);
         Ok(Self {
-            parts: Some(Box::new(Parts {
-                relative: relative.clone(),
-                encoder,
-                upload: Upload::new(
-                    &relative,
-                    BufWriter::with_capacity(Arc::clone(location.store()), path, location.part_bytes()),
-                ),
-                shredding,
-                statistics: Some(plan.statistics()),
-            })),
+            file: FileWriter::begin(location, &relative, columns, form, Creation::UniqueName)?,
             relative,
             values,
             last_piece: 0,
             rows: 0,
-            busy: None,
-            busy_memory: 0,
-            has_failed: false,
+            shredding: shredding.map(Arc::new),
+            statistics: Some(Box::new(plan.statistics())),
+            collecting: None,
         })
     }
 
-    /// Starts to write rows, once those of the last call are written. Returns errors of those.
+    /// Starts to write rows, and collects their statistics at the same time, once those of the last call are written.
+    /// Returns errors of those.
     pub(super) async fn write(&mut self, batch: RecordBatch) -> Result<()> {
-        self.settle().await?;
-        let mut parts = self.parts.take().ok_or_else(broken)?;
-        self.busy_memory = parts.memory() + bytes_of(&batch);
-        let work = async move {
-            let written = parts.write(batch).await;
-            Ok((parts, written))
+        let mut statistics = self.collected().await?;
+        let (rows, bytes) = (batch.clone(), bytes_of(&batch));
+        let shredding = self.shredding.clone();
+        let shredded = async move {
+            match shredding {
+                Some(shredding) => shredding.apply(&batch),
+                None => Ok(batch),
+            }
         };
-        self.busy = Some(start(work.in_current_span()));
+        self.file.write(bytes, shredded).await?;
+        self.collecting = Some(start(async move {
+            statistics.update(&rows);
+            Ok(statistics)
+        }));
         Ok(())
+    }
+
+    /// Returns the statistics of all rows.
+    async fn collected(&mut self) -> Result<Box<FileStatistics>> {
+        match self.collecting.take() {
+            Some(collecting) => collecting.await,
+            None => self.statistics.take().ok_or_else(broken),
+        }
     }
 
     /// Waits until all rows are written.
     pub(super) async fn settle(&mut self) -> Result<()> {
-        if let Some(busy) = &mut self.busy {
-            let done = busy.await;
-            self.busy = None;
-            let written = done.and_then(|(parts, written)| {
-                self.parts = Some(parts);
-                written
-            });
-            self.has_failed = written.is_err();
-            return written;
-        }
-        match self.has_failed {
-            true => Err(broken()),
-            false => Ok(()),
-        }
+        self.file.settle().await
     }
 
     /// The approximate number of bytes so far, without rows that are being encoded.
     pub(super) fn bytes(&self) -> usize {
-        let encoder = self.parts.as_ref().map(|parts| &parts.encoder);
-        encoder.map_or(0, |encoder| encoder.written() + encoder.in_progress())
+        self.file.bytes()
     }
 
     /// The memory of the row group in progress and of rows that are being encoded.
     pub(super) fn memory(&self) -> usize {
-        let parts = self.parts.as_ref();
-        parts.map_or(self.busy_memory, |parts| parts.memory())
+        self.file.memory()
     }
 
     /// Finishes the row group in progress, which frees its memory.
     pub(super) async fn end_row_group(&mut self) -> Result<()> {
-        self.settle().await?;
-        let parts = self.parts.as_mut().ok_or_else(broken)?;
-        let ended = parts.end_row_group().await;
-        self.has_failed = ended.is_err();
-        ended
+        self.file.end_row_group().await
     }
 
     pub(super) fn relative(&self) -> &str {
@@ -176,33 +158,26 @@ impl DataFile {
     }
 
     /// Abandons the file and its uploaded parts.
-    pub(super) async fn abort(mut self) {
-        let _ = self.settle().await;
-        if let Some(mut parts) = self.parts {
-            parts.upload.abort().await;
-        }
-    }
-
-    async fn encode_rest(&mut self) -> Result<()> {
-        self.settle().await?;
-        self.parts.as_mut().ok_or_else(broken)?.finish().await
+    pub(super) async fn abort(self) {
+        self.file.abort().await;
     }
 
     /// Finishes the file; it is durable when this returns.
     pub(super) async fn finish(mut self) -> Result<(Add, u64)> {
-        if let Err(error) = self.encode_rest().await {
-            self.abort().await;
-            return Err(error);
-        }
-        let mut parts = self.parts.take().ok_or_else(broken)?;
-        parts.upload.complete().await?;
-        let statistics = parts.statistics.take().ok_or_else(broken)?;
+        let statistics = match self.collected().await {
+            Ok(statistics) => statistics,
+            Err(error) => {
+                self.abort().await;
+                return Err(error);
+            }
+        };
+        let (bytes, _) = self.file.finish().await?;
         let rows = statistics.num_records();
-        let size = i64::try_from(parts.encoder.written())
+        let size = i64::try_from(bytes)
             .map_err(|_| Error::new(ErrorKind::StorageError, "a data file is too large"))?;
         let add = Add {
             path: encode_path(&self.relative),
-            partition_values: std::mem::take(&mut self.values).into_iter().collect(),
+            partition_values: self.values.into_iter().collect(),
             size,
             modification_time: now_ms(),
             data_change: true,
@@ -213,55 +188,15 @@ impl DataFile {
     }
 }
 
-impl Parts {
-    /// Encodes rows, and collects their statistics at the same time.
-    async fn write(&mut self, batch: RecordBatch) -> Result<()> {
-        let mut statistics = self.statistics.take().ok_or_else(broken)?;
-        let rows = batch.clone();
-        let collected = start(async move {
-            statistics.update(&rows);
-            Ok(statistics)
-        });
-        let batch = match &self.shredding {
-            Some(shredding) => shredding.apply(&batch)?,
-            None => batch,
-        };
-        let written = self.encoder.write(&batch).await;
-        self.statistics = Some(collected.await?);
-        written.map_err(|error| failed(&error, &self.relative))?;
-        self.send().await
-    }
-
-    /// Sends the finished bytes to the store.
-    async fn send(&mut self) -> Result<()> {
-        let bytes = self.encoder.take_bytes();
-        self.upload
-            .send(bytes.map_err(|error| failed(&error, &self.relative))?)
-            .await
-    }
-
-    async fn end_row_group(&mut self) -> Result<()> {
-        let ended = self.encoder.end_row_group().await;
-        ended.map_err(|error| failed(&error, &self.relative))?;
-        self.send().await
-    }
-
-    /// Encodes what is left, with the footer.
-    async fn finish(&mut self) -> Result<()> {
-        let finished = self.encoder.finish().await;
-        finished.map_err(|error| failed(&error, &self.relative))?;
-        self.send().await
-    }
-
-    /// The memory of the row group in progress and of those that are being sent.
-    fn memory(&self) -> usize {
-        self.encoder.memory() + self.upload.in_flight()
-    }
-}
-
-/// The error of a file that lost its rows to an earlier failure.
+/// The error of a file that lost its statistics to an earlier failure.
 fn broken() -> Error {
     Error::internal("rows are written to a file that failed")
+}
+
+/// The error of columns that Parquet does not have.
+fn unwritable(error: &ParquetError, relative: &str) -> Error {
+    let what = format!("a data file cannot be written: {error}");
+    Error::new(ErrorKind::StorageError, what).with("path", relative)
 }
 
 /// Returns a codec for the writer, and its suffix for file names.

@@ -19,7 +19,6 @@ mod spill;
 mod spill_file;
 mod storable;
 mod table_writer;
-mod upload;
 mod validate;
 mod vectors;
 mod write_limits;

@@ -23,11 +23,11 @@ use futures::future::BoxFuture;
 use object_store::{ObjectMeta, ObjectStoreExt};
 
 use super::parquet_out::Finished;
-use super::upload::Landed;
 use crate::decode::ActionsFile;
 use crate::decode::StatisticsSource;
 use crate::reconcile::Survivors;
 use crate::segment::CheckpointFiles;
+use deltaic_storage::parquet_writer::Landed;
 
 /// Maximum number of concurrent requests that verify that files exist.
 const CHECKS_IN_FLIGHT: usize = 64;

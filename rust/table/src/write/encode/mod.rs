@@ -1,7 +1,6 @@
 //! Encodes columns as Parquet, with the statistics of the `add` actions.
 
 pub(super) mod dictionaries;
-pub(super) mod encoder;
 pub(super) mod file_columns;
 pub(super) mod file_schema;
 pub(super) mod shredding;

@@ -1,38 +1,24 @@
 //! Encodes rows as Parquet: the columns of a row group are encoded concurrently.
 
-use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{FieldRef, SchemaRef};
 use bytes::Bytes;
-use deltaic_storage::fault::caught;
-use parquet::arrow::arrow_writer::{
-    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
-};
+use deltaic_protocol::{Error, ErrorKind, Result};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::column::writer::ColumnCloseResult;
-use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
+use parquet::errors::ParquetError;
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
-use tokio::task::JoinHandle;
 
-/// The maximum number of rows of a row group.
-const ROW_GROUP_ROWS: usize = 1 << 20;
-
-/// The encoded size at which a row group ends, which bounds the memory of a file.
-const ROW_GROUP_BYTES: usize = 128 << 20;
-
-/// The size of the pieces in which finished bytes are kept.
-const PIECE_BYTES: usize = 1 << 20;
-
-/// Fewer rows are encoded at once: starting the work would cost more.
-const SPREAD_ROWS: usize = 8192;
+use super::file_writer::FileForm;
+use super::pieces::Pieces;
+use super::spread::spread;
 
 /// A Parquet file in memory; its finished bytes are taken out as they become available.
-pub(in crate::write) struct Encoder {
+pub(super) struct Encoder {
     file: SerializedFileWriter<Pieces>,
     row_groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
@@ -41,35 +27,8 @@ pub(in crate::write) struct Encoder {
     /// The row group in progress; empty between row groups.
     columns: Vec<Column>,
     rows: usize,
-}
-
-/// Bytes in pieces of one size: a single buffer would be copied each time it grows.
-#[derive(Default)]
-struct Pieces(Vec<Vec<u8>>);
-
-impl Pieces {
-    fn into_bytes(self) -> Vec<Bytes> {
-        self.0.into_iter().map(Bytes::from).collect()
-    }
-}
-
-impl Write for Pieces {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let last = self.0.pop_if(|last| last.len() < PIECE_BYTES);
-        // The first piece grows, because most files of small commits are much smaller.
-        let mut last = last.unwrap_or_else(|| match self.0.is_empty() {
-            true => Vec::new(),
-            false => Vec::with_capacity(PIECE_BYTES),
-        });
-        let taken = bytes.len().min(PIECE_BYTES - last.len());
-        last.extend_from_slice(bytes.get(..taken).unwrap_or_default());
-        self.0.push(last);
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    row_group_rows: usize,
+    row_group_bytes: usize,
 }
 
 /// A column of a row group in progress.
@@ -79,16 +38,15 @@ struct Column {
 }
 
 impl Column {
-    fn write(mut self, array: &ArrayRef) -> Result<Self> {
-        let values = compute_leaves(&self.field, array)?;
-        for (leaf, values) in self.leaves.iter_mut().zip(&values) {
-            leaf.write(values)?;
-        }
+    async fn write(mut self, array: ArrayRef) -> Result<Self> {
+        let values = compute_leaves(&self.field, &array).map_err(|error| failed(&error))?;
+        let leaves = self.leaves.into_iter().zip(values).collect::<Vec<_>>();
+        self.leaves = spread(leaves.into_iter(), array.len(), async |(mut leaf, values)| {
+            leaf.write(&values).map_err(|error| failed(&error))?;
+            Ok(leaf)
+        })
+        .await?;
         Ok(self)
-    }
-
-    fn close(self) -> Result<Vec<ArrowColumnChunk>> {
-        self.leaves.into_iter().map(ArrowColumnWriter::close).collect()
     }
 
     fn memory(&self) -> usize {
@@ -102,13 +60,15 @@ impl Column {
 }
 
 impl Encoder {
-    pub(in crate::write) fn try_new(
-        schema: &SchemaRef,
-        parquet: &SchemaDescriptor,
-        properties: WriterProperties,
-    ) -> Result<Self> {
+    /// Starts a file of columns, which have the given types in Parquet.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if they cannot be written.
+    pub(super) fn try_new(schema: &SchemaRef, parquet: &SchemaDescriptor, form: FileForm) -> Result<Self> {
         let root = parquet.root_schema_ptr();
-        let file = SerializedFileWriter::new(Pieces::default(), root, Arc::new(properties))?;
+        let file = SerializedFileWriter::new(Pieces::default(), root, Arc::new(form.properties));
+        let file = file.map_err(|error| failed(&error))?;
         let leaves = 0..parquet.num_columns();
         Ok(Self {
             row_groups: ArrowRowGroupWriterFactory::new(&file, Arc::clone(schema)),
@@ -117,27 +77,36 @@ impl Encoder {
             roots: leaves.map(|leaf| parquet.get_column_root_idx(leaf)).collect(),
             columns: Vec::new(),
             rows: 0,
+            row_group_rows: form.row_group_rows,
+            row_group_bytes: form.row_group_bytes,
         })
     }
 
     /// Adds rows to the row group in progress; it is finished when it is full.
-    pub(in crate::write) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the rows cannot be encoded.
+    pub(super) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut at = 0;
         while at < batch.num_rows() {
-            let rows = (batch.num_rows() - at).min(ROW_GROUP_ROWS - self.rows);
+            let rows = (batch.num_rows() - at).min(self.row_group_rows - self.rows);
             let part = batch.slice(at, rows);
             if self.rows == 0 {
                 self.columns = self.begin()?;
             }
-            let columns = std::mem::take(&mut self.columns).into_iter();
-            let columns = columns.zip(part.columns().iter().cloned()).collect();
-            self.columns = spread(columns, rows, |(column, array): (Column, ArrayRef)| {
-                column.write(&array)
-            })
+            let columns = std::mem::take(&mut self.columns);
+            let columns: Vec<(Column, ArrayRef)> =
+                columns.into_iter().zip(part.columns().iter().cloned()).collect();
+            self.columns = spread(
+                columns.into_iter(),
+                rows,
+                async |(column, array): (Column, ArrayRef)| column.write(array).await,
+            )
             .await?;
             at += rows;
             self.rows += rows;
-            if self.rows >= ROW_GROUP_ROWS || self.in_progress() >= ROW_GROUP_BYTES {
+            if self.rows >= self.row_group_rows || self.in_progress() >= self.row_group_bytes {
                 self.end_row_group().await?;
             }
         }
@@ -145,52 +114,67 @@ impl Encoder {
     }
 
     /// Finishes the row group in progress.
-    pub(in crate::write) async fn end_row_group(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the rows cannot be encoded.
+    pub(super) async fn end_row_group(&mut self) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
         }
-        let chunks = spread(std::mem::take(&mut self.columns), self.rows, Column::close).await?;
+        let columns = std::mem::take(&mut self.columns).into_iter();
+        let leaves: Vec<ArrowColumnWriter> = columns.flat_map(|column| column.leaves).collect();
+        let chunks = spread(leaves.into_iter(), self.rows, async |leaf: ArrowColumnWriter| {
+            leaf.close().map_err(|error| failed(&error))
+        });
+        let chunks = chunks.await?;
         self.rows = 0;
-        let mut row_group = self.file.next_row_group()?;
-        for mut chunk in chunks.into_iter().flatten() {
-            remove_bounds_without_nan(chunk.close_mut())?;
-            chunk.append_to_row_group(&mut row_group)?;
-        }
-        row_group.close()?;
-        Ok(())
+        let written = || {
+            let mut row_group = self.file.next_row_group()?;
+            for mut chunk in chunks {
+                remove_bounds_without_nan(chunk.close_mut())?;
+                chunk.append_to_row_group(&mut row_group)?;
+            }
+            row_group.close()
+        };
+        written().map(drop).map_err(|error| failed(&error))
     }
 
     /// Finishes the file.
-    pub(in crate::write) async fn finish(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the rows cannot be encoded.
+    pub(super) async fn finish(&mut self) -> Result<()> {
         self.end_row_group().await?;
-        self.file.finish()?;
-        Ok(())
+        self.file.finish().map(drop).map_err(|error| failed(&error))
     }
 
     /// Returns the bytes that were finished since the last call.
-    pub(in crate::write) fn take_bytes(&mut self) -> Result<Vec<Bytes>> {
-        self.file.flush()?;
+    pub(super) fn take_bytes(&mut self) -> Result<Vec<Bytes>> {
+        self.file.flush().map_err(|error| failed(&error.into()))?;
         Ok(std::mem::take(self.file.inner_mut()).into_bytes())
     }
 
     /// The size of the finished part of the file.
-    pub(in crate::write) fn written(&self) -> usize {
+    pub(super) fn written(&self) -> usize {
         self.file.bytes_written()
     }
 
     /// The approximate size of the row group in progress.
-    pub(in crate::write) fn in_progress(&self) -> usize {
+    pub(super) fn in_progress(&self) -> usize {
         self.columns.iter().map(Column::bytes).sum()
     }
 
     /// The memory of the row group in progress.
-    pub(in crate::write) fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.columns.iter().map(Column::memory).sum()
     }
 
     fn begin(&self) -> Result<Vec<Column>> {
         let number = self.file.flushed_row_groups().len();
-        let leaves = self.row_groups.create_column_writers(number)?;
+        let leaves = self.row_groups.create_column_writers(number);
+        let leaves = leaves.map_err(|error| failed(&error))?;
         let columns = self.schema.fields().iter().map(|field| Column {
             field: Arc::clone(field),
             leaves: Vec::new(),
@@ -205,9 +189,17 @@ impl Encoder {
     }
 }
 
+/// The error of rows that cannot be encoded.
+fn failed(error: &ParquetError) -> Error {
+    Error::new(
+        ErrorKind::StorageError,
+        format!("the Parquet file cannot be written: {error}"),
+    )
+}
+
 /// Removes the bounds of a chunk with NaN, which are those of its other values. In Spark, NaN is greater than every
 /// number, but Spark would skip the chunk for `x > 5` by such bounds.
-fn remove_bounds_without_nan(chunk: &mut ColumnCloseResult) -> Result<()> {
+fn remove_bounds_without_nan(chunk: &mut ColumnCloseResult) -> parquet::errors::Result<()> {
     let Some(known) = chunk.metadata.statistics() else {
         return Ok(());
     };
@@ -226,40 +218,11 @@ fn remove_bounds_without_nan(chunk: &mut ColumnCloseResult) -> Result<()> {
     Ok(())
 }
 
-/// Does the work of each part on the threads of the runtime; the results are in the order of the parts.
-async fn spread<T, R>(parts: Vec<T>, rows: usize, work: fn(T) -> Result<R>) -> Result<Vec<R>>
-where
-    T: Send + 'static,
-    R: Send + 'static,
-{
-    if rows < SPREAD_ROWS || parts.len() < 2 {
-        return parts.into_iter().map(work).collect();
-    }
-    let parts = parts.into_iter();
-    let tasks: Vec<JoinHandle<Result<R>>> = parts
-        .map(|part| tokio::spawn(async move { guarded(part, work) }))
-        .collect();
-    let mut done = Vec::with_capacity(tasks.len());
-    // All are awaited even if one fails, so that no work is left over.
-    for task in tasks {
-        let ended = task
-            .await
-            .map_err(|error| ParquetError::External(Box::new(error)));
-        done.push(ended.and_then(|result| result));
-    }
-    done.into_iter().collect()
-}
-
-/// Does work whose panic becomes an error, on the thread that knows its place.
-fn guarded<T, R>(part: T, work: fn(T) -> Result<R>) -> Result<R> {
-    let done = catch_unwind(AssertUnwindSafe(|| work(part)));
-    done.unwrap_or_else(|_| Err(ParquetError::External(Box::new(caught()))))
-}
-
 #[cfg(test)]
 mod tests {
     use arrow_array::{Float32Array, Float64Array};
     use parquet::arrow::ArrowSchemaConverter;
+    use parquet::file::properties::WriterProperties;
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
@@ -280,8 +243,12 @@ mod tests {
         let parquet = ArrowSchemaConverter::new()
             .convert(rows.schema_ref())
             .expect("a schema");
-        let mut encoder =
-            Encoder::try_new(rows.schema_ref(), &parquet, WriterProperties::default()).expect("a file");
+        let form = FileForm {
+            properties: WriterProperties::default(),
+            row_group_rows: 1000,
+            row_group_bytes: 1000,
+        };
+        let mut encoder = Encoder::try_new(rows.schema_ref(), &parquet, form).expect("a file");
         encoder.write(&rows).await.expect("written");
         encoder.finish().await.expect("finished");
         let bytes: Vec<u8> = encoder.take_bytes().expect("bytes").concat();

@@ -1,29 +1,45 @@
 //! Uploads a file to the store: it appears complete under its final name, or not at all.
 //!
-//! A small file is buffered and put if absent. A larger one is a multipart upload, which stores do not
-//! support conditionally: we check for an existing file before completing the upload. Of two concurrent
-//! checkpoints of one version the later may then replace the other; the protocol allows this because both
-//! have the same content.
+//! A small file is buffered and put at once. A larger one is a multipart upload.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use deltaic_protocol::Result;
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, Result, WriteMultipart};
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, WriteMultipart};
 
-use deltaic_storage::Cause;
-use deltaic_storage::location::Sent;
-use deltaic_storage::new_file::{exists, put_if_absent};
+use crate::TableLocation;
+use crate::location::Sent;
+use crate::new_file::{exists, put_if_absent};
+use crate::store_error::{Cause, store_error};
 
-/// Size of a part in bytes: the smallest that stores accept.
+/// Size of a part of a file that may exist, in bytes: the smallest that stores accept.
 const PART_BYTES: usize = 5 << 20;
 
 /// Maximum number of parts sent concurrently.
-const PARTS_IN_FLIGHT: usize = 4;
+const PARTS_IN_FLIGHT: usize = 8;
+
+/// The same of a file that may exist.
+const PARTS_IN_FLIGHT_IF_ABSENT: usize = 4;
+
+/// What may exist at the path of a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Creation {
+    /// Nothing: the name is unique.
+    UniqueName,
+    /// A file, which is not replaced. Up to `most_held` bytes are buffered and put if absent; stores do not support that
+    /// for multipart uploads, so before one is completed we check for an existing file. Of two writers the later may then
+    /// replace the file of the other, so both must have the same content, as checkpoints of one version.
+    IfAbsent {
+        /// The maximum number of buffered bytes.
+        most_held: usize,
+    },
+}
 
 /// The file that exists at the path after the upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Landed {
+pub enum Landed {
     /// Our file.
     Ours,
     /// An existing file, or ours if the response was lost.
@@ -35,25 +51,33 @@ pub(super) enum Landed {
 pub(super) struct Upload {
     store: Arc<dyn ObjectStore>,
     path: Path,
+    relative: String,
     is_local: bool,
-    most_held: usize,
+    creation: Creation,
+    /// Size of a part in bytes.
+    part_bytes: usize,
     held: Vec<Bytes>,
     held_bytes: usize,
     sending: Option<WriteMultipart>,
 }
 
 impl Upload {
-    /// Creates an upload that buffers up to `most_held` bytes.
-    pub(super) fn new(store: Arc<dyn ObjectStore>, path: Path, is_local: bool, most_held: usize) -> Self {
-        Self {
-            store,
-            path,
-            is_local,
-            most_held,
+    /// Creates the upload of a file below the root of a table.
+    pub(super) fn new(location: &TableLocation, relative: &str, creation: Creation) -> Result<Self> {
+        Ok(Self {
+            store: Arc::clone(location.store()),
+            path: location.below(relative)?,
+            relative: relative.to_owned(),
+            is_local: location.file_system().is_some(),
+            creation,
+            part_bytes: match creation {
+                Creation::UniqueName => location.part_bytes(),
+                Creation::IfAbsent { .. } => PART_BYTES,
+            },
             held: Vec::new(),
             held_bytes: 0,
             sending: None,
-        }
+        })
     }
 
     /// Aborts the upload and deletes its parts on the store.
@@ -64,24 +88,64 @@ impl Upload {
     }
 
     /// Adds bytes at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the store fails.
     pub(super) async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        let written = self.add(bytes).await;
+        written.map_err(|error| store_error(&error, &self.relative))
+    }
+
+    /// Completes the upload; the file is durable when this returns.
+    ///
+    /// # Errors
+    ///
+    /// `StorageError` if the store fails.
+    pub(super) async fn complete(&mut self) -> Result<Landed> {
+        let completed = match self.creation {
+            Creation::UniqueName => self.create().await,
+            Creation::IfAbsent { .. } => self.create_if_absent().await,
+        };
+        completed.map_err(|error| store_error(&error, &self.relative))
+    }
+
+    async fn add(&mut self, bytes: Bytes) -> object_store::Result<()> {
         self.held_bytes += bytes.len();
         self.held.push(bytes);
-        if self.held_bytes > self.most_held && self.sending.is_none() {
+        let (most_held, in_flight) = match self.creation {
+            Creation::UniqueName => (self.part_bytes, PARTS_IN_FLIGHT),
+            Creation::IfAbsent { most_held } => (most_held, PARTS_IN_FLIGHT_IF_ABSENT),
+        };
+        if self.held_bytes > most_held && self.sending.is_none() {
             let upload = self.store.put_multipart(&self.path).await?;
-            self.sending = Some(WriteMultipart::new_with_chunk_size(upload, PART_BYTES));
+            self.sending = Some(WriteMultipart::new_with_chunk_size(upload, self.part_bytes));
         }
         if let Some(parts) = &mut self.sending {
             for bytes in self.held.drain(..) {
-                parts.wait_for_capacity(PARTS_IN_FLIGHT).await?;
+                parts.wait_for_capacity(in_flight).await?;
                 parts.put(bytes);
             }
         }
         Ok(())
     }
 
-    /// Completes the upload; the file is durable when this returns.
-    pub(super) async fn complete(&mut self) -> Result<Landed> {
+    fn take_held(&mut self) -> PutPayload {
+        std::mem::take(&mut self.held).into_iter().collect()
+    }
+
+    async fn create(&mut self) -> object_store::Result<Landed> {
+        let created = match self.sending.take() {
+            Some(parts) => parts.finish().await,
+            None => {
+                let held = self.take_held();
+                self.store.put(&self.path, held).await
+            }
+        };
+        created.map(|_| Landed::Ours)
+    }
+
+    async fn create_if_absent(&mut self) -> object_store::Result<Landed> {
         let sent = match self.sending.take() {
             Some(parts) => {
                 if exists(&self.store, &self.path).await? {
@@ -91,8 +155,8 @@ impl Upload {
                 parts.finish().await
             }
             None => {
-                let payload: PutPayload = std::mem::take(&mut self.held).into_iter().collect();
-                put(&self.store, &self.path, self.is_local, payload).await
+                let held = self.take_held();
+                put(&self.store, &self.path, self.is_local, held).await
             }
         };
         match sent {
@@ -114,7 +178,7 @@ async fn put(
     path: &Path,
     is_local: bool,
     payload: PutPayload,
-) -> Result<PutResult> {
+) -> object_store::Result<PutResult> {
     match put_if_absent(store, path, payload.clone(), &Sent::default()).await {
         // A file system without hard links does not support a conditional put.
         Err(error) if is_local && !matches!(error, Error::AlreadyExists { .. }) => {
@@ -139,15 +203,28 @@ mod tests {
 
     type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+    fn upload(store: &Arc<dyn ObjectStore>, is_local: bool, creation: Creation) -> Upload {
+        Upload {
+            store: Arc::clone(store),
+            path: Path::from("a"),
+            relative: "a".to_owned(),
+            is_local,
+            creation,
+            part_bytes: PART_BYTES,
+            held: Vec::new(),
+            held_bytes: 0,
+            sending: None,
+        }
+    }
+
     /// An existing file is not replaced, whether the new one is buffered or a multipart upload.
     #[tokio::test]
     async fn a_file_that_is_there_is_not_replaced() -> Result<()> {
         for most_held in [0, 1 << 20] {
             let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-            let path = Path::from("a");
-            let content = async || -> Result<Bytes> { Ok(store.get(&path).await?.bytes().await?) };
+            let content = async || -> Result<Bytes> { Ok(store.get(&Path::from("a")).await?.bytes().await?) };
             for (bytes, landed) in [("first", Landed::Ours), ("other", Landed::Another)] {
-                let mut upload = Upload::new(Arc::clone(&store), path.clone(), false, most_held);
+                let mut upload = upload(&store, false, Creation::IfAbsent { most_held });
                 upload.write(Bytes::from(bytes)).await?;
                 assert_eq!(upload.complete().await?, landed, "{most_held}");
                 assert_eq!(content().await?, "first", "{most_held}");
@@ -156,9 +233,26 @@ mod tests {
         Ok(())
     }
 
+    /// A file with a unique name is put, or uploaded in parts if it is larger than one.
+    #[tokio::test]
+    async fn a_file_with_a_unique_name_is_created() -> Result<()> {
+        for parts in [0, 1, 3] {
+            let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+            let mut upload = upload(&store, false, Creation::UniqueName);
+            upload.part_bytes = 4;
+            for _ in 0..parts {
+                upload.write(Bytes::from("12345")).await?;
+            }
+            assert_eq!(upload.complete().await?, Landed::Ours);
+            let content = store.get(&Path::from("a")).await?.bytes().await?;
+            assert_eq!(content, "12345".repeat(parts));
+        }
+        Ok(())
+    }
+
     /// Returns an incomplete upload with some bytes.
-    async fn taken(store: &Arc<dyn ObjectStore>, path: &Path, is_local: bool, held: usize) -> Result<Upload> {
-        let mut upload = Upload::new(Arc::clone(store), path.clone(), is_local, held);
+    async fn taken(store: &Arc<dyn ObjectStore>, is_local: bool, most_held: usize) -> Result<Upload> {
+        let mut upload = upload(store, is_local, Creation::IfAbsent { most_held });
         upload.write(Bytes::from("12")).await?;
         upload.write(Bytes::from("345")).await?;
         Ok(upload)
@@ -172,7 +266,7 @@ mod tests {
             let disk = LocalFileSystem::new_with_prefix(folder.path())?;
             let store: Arc<dyn ObjectStore> = Arc::new(disk);
             let files = || folder.path().read_dir().map(Iterator::count);
-            let upload = taken(&store, &Path::from("a"), true, most_held).await?;
+            let upload = taken(&store, true, most_held).await?;
             assert_eq!(files()?, sent, "{most_held}");
             upload.abort().await;
             assert_eq!(files()?, 0, "{most_held}");
@@ -191,7 +285,7 @@ mod tests {
             let scripted = ScriptedStore::over(Arc::new(InMemory::new()));
             scripted.fail(Rule::new(fault).of(&[RequestKind::Put]));
             let store: Arc<dyn ObjectStore> = Arc::new(scripted);
-            let mut upload = taken(&store, &Path::from("a"), false, 10).await?;
+            let mut upload = taken(&store, false, 10).await?;
             let completed = upload.complete().await;
             assert_eq!(completed.ok(), landed, "{fault:?}");
         }
