@@ -4,7 +4,8 @@ use deltaic_protocol::path_encoding::encode_absolute_path;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::resolve::split_scheme;
-use super::{TableLocation, without_secrets};
+use super::table_location::TableLocation;
+use super::without_secrets::without_secrets;
 
 impl TableLocation {
     /// Returns the absolute URI of a path of the log, spelled as Spark does: `file:/data/t/a%20b.parquet`.

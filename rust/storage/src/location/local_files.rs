@@ -7,7 +7,8 @@ use std::sync::Arc;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 
-use super::{TableLocation, without_secrets};
+use super::table_location::TableLocation;
+use super::without_secrets::without_secrets;
 use crate::in_parallel::{compute, in_parallel};
 use crate::links::{is_link, length_of_file, real_path};
 

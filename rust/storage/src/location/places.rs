@@ -9,7 +9,8 @@ use std::hash::BuildHasher;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use hashbrown::HashTable;
 
-use super::{TableLocation, without_secrets};
+use super::table_location::TableLocation;
+use super::without_secrets::without_secrets;
 
 impl TableLocation {
     /// Verifies that no two paths of the log refer to the same file. Ignores paths that cannot be resolved:

@@ -13,9 +13,9 @@ use std::time::UNIX_EPOCH;
 
 use deltaic_protocol::Result;
 
-use super::TableLocation;
 use super::local_listing::is_unfinished_upload;
 use super::resolve::without_dots;
+use super::table_location::TableLocation;
 use crate::in_parallel::compute;
 use crate::links::{is_link, is_possible_time, real_path};
 use crate::store_error::io_error;

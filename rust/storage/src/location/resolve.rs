@@ -7,8 +7,9 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
 
+use super::table_location::TableLocation;
 use super::uri::RemoteFolder;
-use super::{TableLocation, without_secrets};
+use super::without_secrets::without_secrets;
 use crate::links::{entries_of, is_link, leads_out_of, real_path};
 
 impl TableLocation {

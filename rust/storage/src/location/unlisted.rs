@@ -10,8 +10,8 @@ use std::path::Path;
 use deltaic_protocol::Result;
 use object_store::path::Path as StorePath;
 
-use super::TableLocation;
 use super::local_listing::is_unfinished_upload;
+use super::table_location::TableLocation;
 use crate::in_parallel::compute;
 use crate::store_error::io_error;
 

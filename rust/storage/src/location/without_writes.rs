@@ -13,7 +13,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-use super::TableLocation;
+use super::table_location::TableLocation;
 
 impl TableLocation {
     /// The same location for a dry run: requests that write or delete succeed and change nothing.
