@@ -14,7 +14,7 @@ use deltaic_storage::clock::new_id;
 use deltaic_storage::store_error;
 use object_store::{ObjectStore, PutMode, PutOptions};
 
-use crate::fault::Fault;
+use crate::stores::fault::Fault;
 
 /// When a ratified commit is published to the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

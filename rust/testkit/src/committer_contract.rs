@@ -11,7 +11,7 @@ use deltaic_log::post_commit::PostCommitPolicy;
 use deltaic_protocol::{Error, Result, Version};
 use deltaic_storage::TableLocation;
 
-use crate::own_commits::{an_append, commit_to};
+use crate::tables::own_commits::{an_append, commit_to};
 
 /// Number of concurrent writers of one version.
 const WRITERS: usize = 8;

@@ -8,31 +8,20 @@
     reason = "a panic reports a violated invariant"
 )]
 
-mod checkpoint;
-mod commit;
-mod commit_line;
 mod data_path;
-mod last_checkpoint;
-mod log;
+mod deletion_vectors;
+mod log_files;
 mod log_path;
 mod memory;
 pub mod mutation;
 pub mod panics;
 mod partition_value;
 mod predicate;
+mod runtime;
 mod schema_string;
 mod seeds;
 mod statistics;
 mod store_uri;
-mod vector_bytes;
-mod vector_descriptor;
-mod vector_file;
-#[path = "../../../protocol/src/deletion_vector/tests/naive.rs"]
-mod vector_naive;
-mod version_checksum;
-mod z85;
-
-use tokio::runtime::Runtime;
 
 pub use memory::is_counted;
 pub use seeds::{bombs, dictionary, seeds};
@@ -54,15 +43,23 @@ const KIB: usize = 1024;
 
 /// All targets.
 pub const TARGETS: [Target; 17] = [
-    target("commit_line", 4 * KIB, commit_line::check_invariants),
-    target("commit", 16 * KIB, commit::check_invariants),
+    target("commit_line", 4 * KIB, log_files::commit_line::check_invariants),
+    target("commit", 16 * KIB, log_files::commit::check_invariants),
     Target {
         slowness: 20,
-        ..target("log", 16 * KIB, log::check_invariants)
+        ..target("log", 16 * KIB, log_files::log::check_invariants)
     },
-    target("checkpoint", 64 * KIB, checkpoint::check_invariants),
-    target("last_checkpoint", 4 * KIB, last_checkpoint::check_invariants),
-    target("version_checksum", 16 * KIB, version_checksum::check_invariants),
+    target("checkpoint", 64 * KIB, log_files::checkpoint::check_invariants),
+    target(
+        "last_checkpoint",
+        4 * KIB,
+        log_files::last_checkpoint::check_invariants,
+    ),
+    target(
+        "version_checksum",
+        16 * KIB,
+        log_files::version_checksum::check_invariants,
+    ),
     target("log_path", 256, log_path::check_invariants),
     target("data_path", KIB, data_path::check_invariants),
     target("schema_string", 8 * KIB, schema_string::check_invariants),
@@ -71,10 +68,22 @@ pub const TARGETS: [Target; 17] = [
     target("store_uri", 2 * KIB, store_uri::check_invariants),
     target("predicate", KIB, predicate::check_invariants),
     // A single bitset takes 8 KiB.
-    target("vector_bytes", 40 * KIB, vector_bytes::check_invariants),
-    target("vector_file", 16 * KIB, vector_file::check_invariants),
-    target("vector_descriptor", 4 * KIB, vector_descriptor::check_invariants),
-    target("z85", KIB, z85::check_invariants),
+    target(
+        "vector_bytes",
+        40 * KIB,
+        deletion_vectors::vector_bytes::check_invariants,
+    ),
+    target(
+        "vector_file",
+        16 * KIB,
+        deletion_vectors::vector_file::check_invariants,
+    ),
+    target(
+        "vector_descriptor",
+        4 * KIB,
+        deletion_vectors::vector_descriptor::check_invariants,
+    ),
+    target("z85", KIB, deletion_vectors::z85::check_invariants),
 ];
 
 const fn target(name: &'static str, most_bytes: usize, check_invariants: fn(&[u8])) -> Target {
@@ -101,18 +110,4 @@ pub fn executions(unless_set: u64) -> u64 {
 #[must_use]
 pub fn named(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|target| target.name == name)
-}
-
-thread_local! {
-    /// A runtime for each thread. It starts no others, whose memory and panics would not be counted.
-    static RUNTIME: Runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .on_thread_start(|| std::process::abort())
-        .build()
-        .expect("the runtime can be created");
-}
-
-/// Runs an async call to completion.
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    RUNTIME.with(|runtime| runtime.block_on(work))
 }

@@ -10,8 +10,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use serde_json::{Map, Value};
 
-use super::block_on;
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
+use crate::untrusted::runtime::block_on;
 
 /// Every level is parsed again, and every leaf is serialized with all keys above it.
 const BOUND: Bound = Bound {
@@ -19,7 +19,7 @@ const BOUND: Bound = Bound {
     spare: 64 * 1024,
 };
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let store = Arc::new(InMemory::new());
     let shared: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
     let location = TableLocation::on_store("memory://t/".to_owned(), shared, Path::from("t"));

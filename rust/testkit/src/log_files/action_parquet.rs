@@ -13,7 +13,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
-use crate::checkpoint_form::{CheckpointForm, StatisticsForm};
+use super::checkpoint_form::{CheckpointForm, StatisticsForm};
 use crate::oracle::State;
 
 /// Columns and row group size of a Parquet file of actions.

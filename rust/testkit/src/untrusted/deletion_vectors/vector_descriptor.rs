@@ -7,14 +7,15 @@ use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, DescriptorText, Vect
 use deltaic_protocol::{ErrorKind, Result};
 use deltaic_storage::TableLocation;
 
-use super::memory::bounded;
 use super::vector_bytes::{BOUND, holds, joined};
-use super::{vector_naive, z85};
+use super::vector_naive;
+use super::z85;
+use crate::untrusted::memory::bounded;
 
 static TABLE: LazyLock<TableLocation> =
     LazyLock::new(|| TableLocation::parse("memory://nowhere/table", Vec::new()).expect("a place"));
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     LazyLock::force(&TABLE);
     let text = bounded(BOUND, bytes.len(), || {
         serde_json::from_slice::<DescriptorText<'_>>(bytes)

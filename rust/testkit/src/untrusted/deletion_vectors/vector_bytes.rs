@@ -5,8 +5,8 @@ use std::ops::Range;
 use deltaic_protocol::ErrorKind;
 use deltaic_protocol::deletion_vector::Bitmap;
 
-use super::memory::{Bound, bounded};
 use super::vector_naive;
+use crate::untrusted::memory::{Bound, bounded};
 
 /// A container of ten bytes takes a struct and its own list, and lists double as they grow. Adjacent to runs that
 /// touch, a bitset is also represented as runs: four bytes for two of its bits.
@@ -18,7 +18,7 @@ pub(super) const BOUND: Bound = Bound {
 /// The valid row indexes of a vector.
 const ROWS: Range<u64> = 0..1 << 63;
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let read = bounded(BOUND, bytes.len(), || Bitmap::decode(bytes));
     match (read, vector_naive::ranges(bytes)) {
         (Ok(bitmap), Some(rows)) => {

@@ -5,11 +5,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
-use crate::checksum_writer::ChecksumForm;
-use crate::compaction_writer::CompactionForm;
-use crate::maintenance::{HintForm, LastCommit, MaintenanceStep};
-use crate::steps::{step, written};
+use super::steps::{step, written};
+use crate::log_files::checkpoint_writer::{CheckpointForm, Layout, StatisticsForm};
+use crate::log_files::checksum_writer::ChecksumForm;
+use crate::log_files::compaction_writer::CompactionForm;
+use crate::tables::maintenance::{HintForm, LastCommit, MaintenanceStep};
 
 /// A history of a table: commits of adds, removes, re-adds, deletion vectors, transactions, domains, changed metadata
 /// and protocols, unknown actions and fields over a few names, so that they collide. The first commit contains protocol

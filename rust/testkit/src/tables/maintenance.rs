@@ -8,12 +8,12 @@ use std::ops::RangeInclusive;
 use deltaic_protocol::Result;
 use serde_json::{Value, json};
 
-use crate::checkpoint_writer::{CheckpointForm, Layout, checkpoint};
-use crate::checksum_writer::{ChecksumForm, checksum};
-use crate::compaction_writer::{CompactionForm, compaction, tear};
-use crate::log_state::Written;
+use super::log_state::Written;
+use super::table_builder::TableBuilder;
+use crate::log_files::checkpoint_writer::{CheckpointForm, Layout, checkpoint};
+use crate::log_files::checksum_writer::{ChecksumForm, checksum};
+use crate::log_files::compaction_writer::{CompactionForm, compaction, tear};
 use crate::oracle::replay;
-use crate::table_builder::TableBuilder;
 
 /// A form of `_last_checkpoint`. It refers to the newest complete checkpoint unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

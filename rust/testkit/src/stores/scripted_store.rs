@@ -17,11 +17,11 @@ use object_store::{
 };
 use tokio::time::Instant;
 
-use crate::fault::{Fault, Rule};
-use crate::hold::{Hold, HoldPoint, Holder};
-use crate::listing_form::ListingForm;
-use crate::requests::{Report, Request, RequestKind};
-use crate::store_clock::StoreClock;
+use super::fault::{Fault, Rule};
+use super::hold::{Hold, HoldPoint, Holder};
+use super::listing_form::ListingForm;
+use super::requests::{Report, Request, RequestKind};
+use super::store_clock::StoreClock;
 
 /// Objects per page of a listing, as on large object stores.
 const PAGE: usize = 1000;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::oracle::{logical_file, shortest};
-use crate::table_builder::NEVER_EXPIRED;
+use crate::tables::table_builder::NEVER_EXPIRED;
 
 /// What a commit does to one name, independent of the path that the name denotes.
 #[derive(Clone, Debug)]

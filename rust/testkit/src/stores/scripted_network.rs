@@ -19,7 +19,7 @@ use object_store::{ClientConfigKey, ClientOptions, Result};
 use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
-use crate::services::{Object, Objects, Response, serve};
+use super::services::{Object, Objects, Response, serve};
 
 /// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

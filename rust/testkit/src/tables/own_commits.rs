@@ -16,7 +16,7 @@ use deltaic_storage::store_error;
 use futures::TryStreamExt;
 use object_store::ObjectStore;
 
-use crate::table_builder::TableBuilder;
+use super::table_builder::TableBuilder;
 
 /// An empty transaction on a table with any features.
 pub fn commit_to(snapshot: &Snapshot) -> Result<Transaction<'_>> {

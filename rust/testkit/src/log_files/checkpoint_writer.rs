@@ -6,8 +6,8 @@ use deltaic_protocol::Result;
 use deltaic_protocol::log_path::CheckpointFormat;
 use serde_json::{Value, json};
 
-use crate::action_parquet::{ActionParquet, write};
-pub use crate::checkpoint_form::{CheckpointForm, Layout, StatisticsForm};
+use super::action_parquet::{ActionParquet, write};
+pub use super::checkpoint_form::{CheckpointForm, Layout, StatisticsForm};
 use crate::oracle::State;
 
 /// Path relative to the table root, and contents.

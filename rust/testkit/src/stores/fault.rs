@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use object_store::Error;
 
-use crate::requests::RequestKind;
+use super::requests::RequestKind;
 
 /// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor, VectorFile, parse_frame, unframe};
 use deltaic_protocol::{Error, ErrorKind};
 
-use super::memory::bounded;
 use super::vector_bytes::{BOUND, holds, joined};
 use super::vector_naive;
+use crate::untrusted::memory::bounded;
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
         return;
     };

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::checkpoint_writer::File;
+use super::checkpoint_writer::File;
 use crate::oracle::replay;
 
 /// The form of a compaction file.
@@ -35,7 +35,7 @@ pub fn compaction(commits: &[Vec<Value>], from: usize, to: usize, form: Compacti
         metadata["id"] = json!("another table");
         actions = vec![
             json!({ "metaData": metadata }),
-            crate::file_actions::add("another.parquet", None),
+            super::file_actions::add("another.parquet", None),
         ];
     }
     let text: String = actions.iter().map(|action| action.to_string() + "\n").collect();

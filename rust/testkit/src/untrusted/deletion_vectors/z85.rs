@@ -2,7 +2,7 @@
 
 use deltaic_protocol::deletion_vector::z85;
 
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
 
 /// Four bytes for five characters, or five for four, and an error message.
 const BOUND: Bound = Bound {
@@ -13,7 +13,7 @@ const BOUND: Bound = Bound {
 /// The digits in the order of the Z85 specification.
 const DIGITS: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let written = bounded(BOUND, bytes.len(), || z85::encode(bytes));
     let mut padded = bytes.to_vec();
     padded.resize(bytes.len().next_multiple_of(4), 0);

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::checkpoint_writer::File;
+use super::checkpoint_writer::File;
 use crate::oracle::State;
 
 /// The form of a version checksum.

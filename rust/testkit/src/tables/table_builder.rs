@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-pub use crate::file_actions::{NEVER_EXPIRED, add, remove};
-use crate::log_state::LogExtras;
-use crate::scripted_store::ScriptedStore;
+use super::log_state::LogExtras;
+pub use crate::log_files::file_actions::{NEVER_EXPIRED, add, remove};
+use crate::stores::scripted_store::ScriptedStore;
 use deltaic_protocol::Result;
 use deltaic_storage::TableLocation;
 use deltaic_storage::store_error;

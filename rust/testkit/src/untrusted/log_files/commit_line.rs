@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
 
 /// Strings are borrowed from the line; a partition column of 8 bytes takes a pair of 48 bytes, and a hash of it if
 /// there are many.
@@ -16,7 +16,7 @@ const BOUND: Bound = Bound {
     spare: 8 * 1024,
 };
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let action = match bounded(BOUND, bytes.len(), || parse_line(bytes)) {
         Ok(action) => action,
         Err(error) => return assert_eq!(error.kind(), ErrorKind::CorruptLog),

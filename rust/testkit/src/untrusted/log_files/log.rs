@@ -13,8 +13,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
-use super::block_on;
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
+use crate::untrusted::runtime::block_on;
 
 /// A check reads every file and may compare it several times with the commits; every file of the log is one more in
 /// listings and findings.
@@ -56,7 +56,7 @@ async fn table(files: Vec<(String, Vec<u8>)>) -> Arc<TableLocation> {
     ))
 }
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let location = block_on(table(files(bytes)));
     let options = LoadOptions::default();
     let opened = bounded(BOUND, bytes.len(), || {

@@ -1,6 +1,6 @@
 //! The state of a test table's log apart from the commits.
 
-use crate::checkpoint_form::CheckpointForm;
+use crate::log_files::checkpoint_form::CheckpointForm;
 
 /// A checkpoint that was written.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::location::StorageOptions;
 use serde_json::Value;
 
-use crate::scripted_network::{Mishap, ScriptedNetwork};
+use super::scripted_network::{Mishap, ScriptedNetwork};
 
 /// A service: a table's URI and its signing options.
 pub type Service = (&'static str, &'static [(&'static str, &'static str)]);

@@ -18,8 +18,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
-use super::block_on;
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
+use crate::untrusted::runtime::block_on;
 
 /// The memory of rows is limited to 256 MiB and 1024 bytes per byte of the file: once for the rows, once more while
 /// batches are concatenated, and a part in buffers that double as they grow.
@@ -30,7 +30,7 @@ const BOUND: Bound = Bound {
 
 const NAME: &str = "t/_delta_log/00000000000000000000.checkpoint.parquet";
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let store = Arc::new(InMemory::new());
     let shared: Arc<dyn ObjectStore> = Arc::<InMemory>::clone(&store);
     let location = Arc::new(TableLocation::on_store(

@@ -22,8 +22,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use super::block_on;
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
+use crate::untrusted::runtime::block_on;
 
 /// A line with the shortest action becomes a row of all columns, whose buffers double as they grow.
 const BOUND: Bound = Bound {
@@ -39,7 +39,7 @@ static FILE: LazyLock<Arc<LogFile>> = LazyLock::new(|| Arc::new(LogFile::commit(
 /// A file action as replay uses it: its key, partition values and the statistics JSON.
 type Decoded = (String, BTreeMap<String, Option<String>>, Option<String>);
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     LazyLock::force(&FILE);
     let quick = bounded(BOUND, bytes.len(), || decode_commit(bytes, &FILE, MAX_LINE_BYTES));
     // Trailing white space selects the general decoder, and has no meaning.

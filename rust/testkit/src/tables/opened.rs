@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::store_error;
 use serde_json::Value;
 
-use crate::table_builder::TableBuilder;
+use super::table_builder::TableBuilder;
 
 impl TableBuilder {
     /// The newest version.

@@ -6,7 +6,7 @@ use deltaic_protocol::ErrorKind;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::checksum::{FileSummary, StateSummary, VersionChecksum};
 
-use super::memory::{Bound, bounded};
+use crate::untrusted::memory::{Bound, bounded};
 
 /// A file of a hundred bytes takes a struct of hundreds of bytes, and a list doubles as it grows.
 const BOUND: Bound = Bound {
@@ -14,7 +14,7 @@ const BOUND: Bound = Bound {
     spare: 16 * 1024,
 };
 
-pub(super) fn check_invariants(bytes: &[u8]) {
+pub(in crate::untrusted) fn check_invariants(bytes: &[u8]) {
     let checksum = match bounded(BOUND, bytes.len(), || VersionChecksum::parse(bytes)) {
         Ok(checksum) => checksum,
         Err(error) => return assert_eq!(error.kind(), ErrorKind::CorruptLog),
