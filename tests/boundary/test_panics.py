@@ -18,7 +18,7 @@ from . import panic_watch
 from .scripts import run
 
 pytestmark = pytest.mark.breaks_off
-PLACE = "rust/python/src/provoke.rs:"
+PLACE = "rust/python/src/for_tests/provoke.rs:"
 
 
 class Stream:
@@ -141,7 +141,7 @@ def test_the_watch_fails_a_test_in_which_deltaic_breaks_off(tmp_path: Path) -> N
     (tmp_path / "test_watched.py").write_text(WATCHED)
     said = pytest_in(tmp_path, "tests.boundary.panic_watch")
     assert "3 failed, 2 passed" in said
-    assert "broke off at rust/python/src/provoke.rs" in said
+    assert "broke off at rust/python/src/for_tests/provoke.rs" in said
 
 
 def pytest_in(folder: Path, plugin: str, *arguments: str) -> str:

@@ -127,8 +127,10 @@ def test_errors_and_units_are_documented(name: str) -> None:
 
 @pytest.mark.skipif(not RUST_SOURCES.is_dir(), reason="the Rust sources are not beside the tests")
 def test_there_is_one_stub_for_each_rust_file_of_classes() -> None:
-    with_classes = {path.stem for path in RUST_SOURCES.glob("*.rs") if "#[pyclass" in path.read_text()}
+    with_classes = [path for path in RUST_SOURCES.rglob("*.rs") if "#[pyclass" in path.read_text()]
+    texts = {path.stem: path.read_text() for path in with_classes}
+    assert len(texts) == len(with_classes), "two files have one name"
     stubs = {path.stem for path in STUBS.glob("*.pyi")} - {"__init__"}
-    assert stubs == with_classes
+    assert stubs == set(texts)
     for path, node in CLASSES.values():
-        assert f"struct {node.name}" in (RUST_SOURCES / f"{Path(path).stem}.rs").read_text()
+        assert f"struct {node.name}" in texts[Path(path).stem]

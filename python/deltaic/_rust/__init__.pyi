@@ -15,9 +15,9 @@ from .commit import Commit as Commit
 from .commit_files import CommitFiles as CommitFiles
 from .convert import ConvertPreview as ConvertPreview
 from .dry_run import DryRun as DryRun
-from .maintenance import CheckpointWritten as CheckpointWritten
-from .maintenance import CleanedUp as CleanedUp
-from .maintenance import Compacted as Compacted
+from .log_maintenance import CheckpointWritten as CheckpointWritten
+from .log_maintenance import CleanedUp as CleanedUp
+from .log_maintenance import Compacted as Compacted
 from .native_scan import NativeScanPlan as NativeScanPlan
 from .restore import RestorePreview as RestorePreview
 from .scan import Scan as Scan

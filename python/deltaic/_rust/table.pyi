@@ -7,7 +7,7 @@ from .commit import Commit
 from .commit_files import CommitFiles
 from .convert import ConvertPreview
 from .dry_run import DryRun
-from .maintenance import CheckpointWritten, CleanedUp, Compacted
+from .log_maintenance import CheckpointWritten, CleanedUp, Compacted
 from .restore import RestorePreview
 from .shallow_clone import ClonePreview
 from .snapshot import Snapshot

@@ -12,11 +12,11 @@ use deltaic_table::transaction::TableTransaction;
 use pyo3::prelude::*;
 use tokio::sync::{Mutex, oneshot};
 
-use crate::diagnostics::deliver;
-use crate::error::{CallResult, Raised};
-use crate::fault::guarded;
-use crate::progress::Reporter;
-use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
+use crate::calls::diagnostics::deliver;
+use crate::calls::error::{CallResult, Raised};
+use crate::calls::fault::guarded;
+use crate::calls::progress::Reporter;
+use crate::calls::runtime::{Event, Work, attached, of_a_parent, poll_python};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 

@@ -25,8 +25,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::error::CallResult;
-use crate::fault::guarded;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 
 pub(crate) use reads::is_read_once;
 

@@ -5,9 +5,9 @@ use deltaic_protocol::Version;
 use deltaic_table::changes::{self, CommitFilesOptions};
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
-use crate::runtime::wait;
-use crate::scan::ScanTask;
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait;
+use crate::reading::scan::ScanTask;
 use crate::snapshot::Snapshot;
 
 #[pyclass(module = "deltaic._rust", frozen)]

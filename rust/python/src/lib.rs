@@ -5,45 +5,20 @@
 
 #[cfg(not(feature = "witness"))]
 mod allocator;
-mod arrow_table;
-mod batches;
 mod called_transaction;
+mod calls;
 mod capsule;
-mod changes;
-mod check;
-mod commit;
 mod commit_files;
-mod commit_options;
-mod convert;
-mod diagnostics;
-mod dry_run;
-mod error;
-#[cfg(feature = "provoke")]
-mod expression;
-mod fault;
+#[cfg(any(feature = "provoke", feature = "witness"))]
+mod for_tests;
 mod maintenance;
-mod native_scan;
 mod predicate;
-mod progress;
-#[cfg(feature = "provoke")]
-mod provoke;
-mod repair;
-mod restore;
-mod runtime;
-mod scan;
-mod schema;
-mod shallow_clone;
+mod reading;
 mod snapshot;
-mod source;
-mod symlink_manifest;
 mod table;
 mod transaction;
-mod vacuum;
 mod verbs;
-#[cfg(feature = "witness")]
-mod witness;
-mod write_job;
-mod write_task;
+mod writing;
 
 #[cfg(not(feature = "witness"))]
 use deltaic_storage::unused_memory::{Allocator, set_allocator};
@@ -51,7 +26,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    fault::install_hook();
+    calls::fault::install_hook();
     // With the feature `witness`, a counting allocator is used instead.
     #[cfg(not(feature = "witness"))]
     {
@@ -62,45 +37,48 @@ fn _rust(module: &Bound<'_, PyModule>) -> PyResult<()> {
         });
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<arrow_table::ArrowSchema>()?;
-    module.add_class::<arrow_table::ArrowTable>()?;
-    module.add_class::<batches::BatchReader>()?;
-    module.add_class::<batches::Batches>()?;
-    module.add_class::<changes::Changes>()?;
-    module.add_class::<check::Finding>()?;
-    module.add_class::<check::Report>()?;
-    module.add_class::<commit::Commit>()?;
-    module.add_class::<convert::ConvertPreview>()?;
-    module.add_class::<dry_run::DryRun>()?;
-    module.add_class::<native_scan::NativeScanPlan>()?;
+    module.add_class::<reading::arrow_table::ArrowSchema>()?;
+    module.add_class::<reading::arrow_table::ArrowTable>()?;
+    module.add_class::<reading::batches::BatchReader>()?;
+    module.add_class::<reading::batches::Batches>()?;
+    module.add_class::<reading::changes::Changes>()?;
+    module.add_class::<maintenance::check::Finding>()?;
+    module.add_class::<maintenance::check::Report>()?;
+    module.add_class::<writing::commit::Commit>()?;
+    module.add_class::<maintenance::convert::ConvertPreview>()?;
+    module.add_class::<writing::dry_run::DryRun>()?;
+    module.add_class::<reading::native_scan::NativeScanPlan>()?;
     module.add_class::<commit_files::CommitFiles>()?;
-    module.add_class::<restore::RestorePreview>()?;
-    module.add_class::<scan::Scan>()?;
-    module.add_class::<scan::ScanTask>()?;
-    module.add_class::<schema::Schema>()?;
-    module.add_class::<shallow_clone::ClonePreview>()?;
+    module.add_class::<maintenance::restore::RestorePreview>()?;
+    module.add_class::<reading::scan::Scan>()?;
+    module.add_class::<reading::scan::ScanTask>()?;
+    module.add_class::<reading::schema::Schema>()?;
+    module.add_class::<maintenance::shallow_clone::ClonePreview>()?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<transaction::Transaction>()?;
-    module.add_class::<maintenance::CheckpointWritten>()?;
-    module.add_class::<maintenance::CleanedUp>()?;
-    module.add_class::<maintenance::Compacted>()?;
-    module.add_class::<vacuum::Vacuumed>()?;
-    module.add_class::<write_job::WriteJob>()?;
-    module.add_class::<write_task::WriteTask>()?;
+    module.add_class::<maintenance::log_maintenance::CheckpointWritten>()?;
+    module.add_class::<maintenance::log_maintenance::CleanedUp>()?;
+    module.add_class::<maintenance::log_maintenance::Compacted>()?;
+    module.add_class::<maintenance::vacuum::Vacuumed>()?;
+    module.add_class::<writing::write_job::WriteJob>()?;
+    module.add_class::<writing::write_task::WriteTask>()?;
     #[cfg(feature = "witness")]
     {
-        module.add_function(wrap_pyfunction!(witness::witness, module)?)?;
-        module.add_function(wrap_pyfunction!(witness::witness_reset, module)?)?;
+        module.add_function(wrap_pyfunction!(for_tests::witness::witness, module)?)?;
+        module.add_function(wrap_pyfunction!(for_tests::witness::witness_reset, module)?)?;
     }
-    module.add_function(wrap_pyfunction!(arrow_table::read_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::arrow_table::read_rows, module)?)?;
     module.add_function(wrap_pyfunction!(capsule::is_read_once, module)?)?;
-    module.add_function(wrap_pyfunction!(diagnostics::set_log_level, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::diagnostics::set_log_level, module)?)?;
     #[cfg(feature = "provoke")]
     {
-        module.add_function(wrap_pyfunction!(expression::evaluate_expression, module)?)?;
-        module.add_function(wrap_pyfunction!(provoke::panics, module)?)?;
-        module.add_function(wrap_pyfunction!(provoke::provoke, module)?)?;
+        module.add_function(wrap_pyfunction!(
+            for_tests::expression::evaluate_expression,
+            module
+        )?)?;
+        module.add_function(wrap_pyfunction!(for_tests::provoke::panics, module)?)?;
+        module.add_function(wrap_pyfunction!(for_tests::provoke::provoke, module)?)?;
     }
     Ok(())
 }

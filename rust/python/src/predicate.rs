@@ -4,8 +4,8 @@ use deltaic_protocol::expr::{Predicate, ValueExpr, parse_predicate};
 use deltaic_storage::clock::now_ms;
 use deltaic_table::operations::Assignment;
 
-use crate::error::CallResult;
-use crate::fault::guarded;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 
 /// Parses a predicate, if there is one.
 pub(crate) fn parsed(text: Option<&str>) -> CallResult<Option<Predicate>> {

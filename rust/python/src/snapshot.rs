@@ -14,20 +14,20 @@ use deltaic_table::scan::{Scan as TableScan, ScanOptions, StringsAs, VariantAs};
 use deltaic_table::transaction::{NewRows, SchemaMode};
 use pyo3::prelude::*;
 
-use crate::arrow_table::ArrowTable;
+use crate::calls::error::{CallResult, broken};
+use crate::calls::fault::guarded;
+use crate::calls::runtime::wait;
 use crate::capsule::BatchesIn;
-use crate::commit_options::CommitOptions;
-use crate::dry_run::DryRun;
-use crate::error::{CallResult, broken};
-use crate::fault::guarded;
-use crate::native_scan::NativeScanPlan;
 use crate::predicate::parsed;
-use crate::runtime::wait;
-use crate::scan::{Scan, ScanTask};
-use crate::schema::Schema;
+use crate::reading::arrow_table::ArrowTable;
+use crate::reading::native_scan::NativeScanPlan;
+use crate::reading::scan::{Scan, ScanTask};
+use crate::reading::schema::Schema;
 use crate::verbs::{self, MergeRequest, OptimizeRequest};
-use crate::write_job::WriteJob;
-use crate::write_task::WriteTask;
+use crate::writing::commit_options::CommitOptions;
+use crate::writing::dry_run::DryRun;
+use crate::writing::write_job::WriteJob;
+use crate::writing::write_task::WriteTask;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Snapshot {

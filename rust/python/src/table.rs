@@ -20,29 +20,29 @@ use deltaic_table::vacuum::vacuum;
 use pyo3::prelude::*;
 
 use crate::called_transaction::run_with_function;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::progress::Functions;
+use crate::calls::runtime::{wait, wait_reporting};
 use crate::capsule::{BatchesIn, FieldIn, SchemaIn};
-use crate::changes::{Changes, ChangesRequest, End, plan};
-use crate::check::{self, Report};
-use crate::commit::Commit;
 use crate::commit_files::{self, CommitFiles};
-use crate::commit_options::CommitOptions;
-use crate::convert::{self, ConvertPreview};
-use crate::dry_run::DryRun;
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
-use crate::progress::Functions;
-use crate::repair;
-use crate::restore::{self, RestorePreview};
-use crate::runtime::{wait, wait_reporting};
-use crate::shallow_clone::{self, ClonePreview, CloneRequest};
+use crate::maintenance::check::{self, Report};
+use crate::maintenance::convert::{self, ConvertPreview};
+use crate::maintenance::log_maintenance::{self, CheckpointWritten, CleanedUp, Compacted};
+use crate::maintenance::repair;
+use crate::maintenance::restore::{self, RestorePreview};
+use crate::maintenance::shallow_clone::{self, ClonePreview, CloneRequest};
+use crate::maintenance::symlink_manifest;
+use crate::maintenance::vacuum::{VacuumRequest, Vacuumed};
+use crate::reading::changes::{Changes, ChangesRequest, End, plan};
 use crate::snapshot::Snapshot;
-use crate::source::wait_reading;
-use crate::symlink_manifest;
 use crate::transaction::Transaction;
-use crate::vacuum::{VacuumRequest, Vacuumed};
 use crate::verbs::{self, MergeRequest, OptimizeRequest, StatisticsRequest};
-use crate::write_job::WriteJob;
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
+use crate::writing::dry_run::DryRun;
+use crate::writing::source::wait_reading;
+use crate::writing::write_job::WriteJob;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Table {
@@ -63,7 +63,7 @@ impl Table {
         let storage_options = StorageOptions::from(storage_options.unwrap_or_default());
         let location = guarded(|| Ok(TableLocation::with_options(uri, storage_options, allowed_roots)?))?;
         #[cfg(feature = "witness")]
-        let location = crate::witness::counted(location);
+        let location = crate::for_tests::witness::counted(location);
         Ok(Self {
             location: Arc::new(location),
             options: LoadOptions { max_line_bytes },
@@ -312,17 +312,17 @@ impl Table {
     }
 
     fn checkpoint(&self, py: Python<'_>) -> CallResult<CheckpointWritten> {
-        maintenance::checkpoint(py, Arc::clone(&self.location), self.options)
+        log_maintenance::checkpoint(py, Arc::clone(&self.location), self.options)
     }
 
     #[pyo3(signature = (start, end=None))]
     fn compact_log(&self, py: Python<'_>, start: i64, end: Option<i64>) -> CallResult<Option<Compacted>> {
-        maintenance::compact_log(py, Arc::clone(&self.location), self.options, start, end)
+        log_maintenance::compact_log(py, Arc::clone(&self.location), self.options, start, end)
     }
 
     #[pyo3(signature = (*, dry_run=false))]
     fn clean_up(&self, py: Python<'_>, dry_run: bool) -> CallResult<CleanedUp> {
-        maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
+        log_maintenance::clean_up(py, Arc::clone(&self.location), self.options, dry_run)
     }
 
     #[pyo3(signature = (known, *, request, clones, options))]

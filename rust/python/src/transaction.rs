@@ -14,19 +14,19 @@ use deltaic_table::transaction::{NewRows, SchemaMode, TableTransaction};
 use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
-use crate::arrow_table::ArrowTable;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::progress::Reporter;
+use crate::calls::runtime::{wait, wait_reporting};
 use crate::capsule::{BatchesIn, FieldIn};
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::dry_run::DryRun;
-use crate::error::CallResult;
-use crate::fault::guarded;
 use crate::predicate::parsed;
-use crate::progress::Reporter;
-use crate::runtime::{wait, wait_reporting};
+use crate::reading::arrow_table::ArrowTable;
 use crate::snapshot::Snapshot;
-use crate::source::wait_reading;
 use crate::verbs::{self, MergeRequest};
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
+use crate::writing::dry_run::DryRun;
+use crate::writing::source::wait_reading;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct Transaction {

@@ -9,13 +9,13 @@ use deltaic_table::operations::{self, Verb};
 use deltaic_table::write::RowStream;
 use pyo3::prelude::*;
 
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait_reporting;
 use crate::capsule::BatchesIn;
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::dry_run::DryRun;
-use crate::error::CallResult;
-use crate::runtime::wait_reporting;
-use crate::source::wait_reading;
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
+use crate::writing::dry_run::DryRun;
+use crate::writing::source::wait_reading;
 
 /// Runs a verb in a commit of its own.
 pub(crate) fn run<V>(

@@ -9,7 +9,7 @@ use deltaic_table::transaction::SchemaMode;
 use deltaic_table::write::RowStream;
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
+use crate::calls::error::CallResult;
 use crate::predicate::{assignments, parsed};
 
 /// The condition and the aliases of a merge, and its clauses.

@@ -5,7 +5,7 @@ use deltaic_protocol::{Error, ErrorKind};
 use deltaic_table::operations::Optimize;
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
+use crate::calls::error::CallResult;
 use crate::predicate::parsed;
 
 /// What an optimization rewrites.

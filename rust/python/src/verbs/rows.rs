@@ -2,7 +2,7 @@
 
 use deltaic_table::operations::{Delete, Replaced, Update};
 
-use crate::error::CallResult;
+use crate::calls::error::CallResult;
 use crate::predicate::{assignments, parsed};
 
 /// The rows that an overwrite replaces.

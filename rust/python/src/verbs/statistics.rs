@@ -3,7 +3,7 @@
 use deltaic_table::operations::ComputedStatistics;
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
+use crate::calls::error::CallResult;
 use crate::predicate::parsed;
 
 /// Which statistics are computed.

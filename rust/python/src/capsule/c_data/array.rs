@@ -13,8 +13,9 @@ use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field};
 use deltaic_table::write::{Checked, Fault};
 
+use super::children::{MAX_FIELDS, children};
 use super::structures::RawArray;
-use super::{MAX_FIELDS, children, violation};
+use super::violation::violation;
 
 /// The maximum length of an array, so that no buffer size overflows.
 const MAX_ROWS: usize = 1 << 48;

@@ -7,8 +7,9 @@ use arrow_schema::{DataType, Field};
 use deltaic_protocol::Result;
 use deltaic_table::write::{Checked, Fault, MAX_NESTING};
 
+use super::children::{MAX_FIELDS, children};
 use super::structures::RawSchema;
-use super::{MAX_FIELDS, children, violation};
+use super::violation::violation;
 
 /// Returns the field that a schema describes, with its name.
 pub(crate) fn field(schema: &FFI_ArrowSchema) -> Result<Field> {

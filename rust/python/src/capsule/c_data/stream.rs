@@ -9,7 +9,7 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::schema::field;
 use super::structures::RawStream;
-use super::violation;
+use super::violation::violation;
 
 /// A stream that has not been released.
 pub(crate) struct Stream(FFI_ArrowArrayStream);

@@ -7,9 +7,9 @@ use deltaic_table::native_scan::{NativeScanPlan as TableNativeScanPlan, Times};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arrow_table::ArrowTable;
-use crate::error::CallResult;
-use crate::runtime::wait;
+use super::arrow_table::ArrowTable;
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct NativeScanPlan(pub Arc<TableNativeScanPlan>, pub Snapshot);

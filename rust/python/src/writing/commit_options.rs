@@ -10,7 +10,7 @@ use deltaic_storage::clock::Deadline;
 use deltaic_storage::memory_budget::MemoryBudget;
 use pyo3::prelude::*;
 
-use crate::progress::{Functions, Reporter};
+use crate::calls::progress::{Functions, Reporter};
 
 /// A mapping from option names to values, validated by Python.
 #[derive(FromPyObject)]

@@ -10,9 +10,9 @@ use deltaic_table::write::of_producer;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 use crate::capsule::{BatchesIn, export_schema, export_stream};
-use crate::error::CallResult;
-use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct ArrowTable {

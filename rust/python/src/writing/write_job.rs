@@ -13,12 +13,12 @@ use deltaic_table::write::{ParquetFile, TaskSettings};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::runtime::{wait, wait_reporting};
-use crate::write_task::WriteTask;
+use super::commit::Commit;
+use super::commit_options::CommitOptions;
+use super::write_task::WriteTask;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::runtime::{wait, wait_reporting};
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct WriteJob(operations::WriteJob);

@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
-use crate::diagnostics::deliver;
-use crate::error::{CallResult, Raised, broken};
-use crate::fault::guarded;
-use crate::progress::Reporter;
+use super::diagnostics::deliver;
+use super::error::{CallResult, Raised, broken};
+use super::fault::guarded;
+use super::progress::Reporter;
 
 /// The runtime of the first process that requested one, with those of its children nested in it.
 static FIRST: OnceLock<PerProcess> = OnceLock::new();

@@ -6,9 +6,9 @@ use deltaic_protocol::schema::StructType;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 use crate::capsule::export_schema;
-use crate::error::CallResult;
-use crate::fault::guarded;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Schema(pub Arc<StructType>, pub String);

@@ -3,11 +3,11 @@
 use deltaic_table::repair;
 use pyo3::prelude::*;
 
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::error::CallResult;
-use crate::runtime::{wait, wait_reporting};
+use crate::calls::error::CallResult;
+use crate::calls::runtime::{wait, wait_reporting};
 use crate::snapshot::Snapshot;
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
 
 pub(crate) fn run(
     py: Python<'_>,

@@ -3,8 +3,8 @@
 use deltaic_table::symlink_manifest::write_manifests;
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
-use crate::runtime::wait;
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait;
 use crate::snapshot::Snapshot;
 
 /// Returns the written and the deleted manifests.

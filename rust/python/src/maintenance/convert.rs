@@ -6,11 +6,11 @@ use deltaic_storage::TableLocation;
 use deltaic_table::convert::{self, ConvertRequest};
 use pyo3::prelude::*;
 
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::error::CallResult;
-use crate::runtime::wait_reporting;
-use crate::schema::Schema;
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait_reporting;
+use crate::reading::schema::Schema;
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub(crate) struct ConvertPreview {

@@ -11,13 +11,13 @@ use futures::TryStreamExt;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::batches::{BatchReader, Blocking};
+use super::batches::{BatchReader, Blocking};
+use super::scan::ScanTask;
+use super::schema::Schema;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::runtime::wait;
 use crate::capsule::{export_schema, export_stream};
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::runtime::wait;
-use crate::scan::ScanTask;
-use crate::schema::Schema;
 
 /// One end of a range: a version, or a time in milliseconds since the epoch.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
 use deltaic_storage::fault;
 
-use crate::error::CallResult;
+use super::error::CallResult;
 
 /// Records every panic instead of printing a backtrace, which would not help a user.
 pub(crate) fn install_hook() {

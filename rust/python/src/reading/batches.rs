@@ -14,11 +14,11 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::calls::diagnostics::{deliver, has_records};
+use crate::calls::error::{CallResult, Raised};
+use crate::calls::fault::guarded;
+use crate::calls::runtime::{SIGNALS, attached, poll_python, runtime};
 use crate::capsule::export_stream;
-use crate::diagnostics::{deliver, has_records};
-use crate::error::{CallResult, Raised};
-use crate::fault::guarded;
-use crate::runtime::{SIGNALS, attached, poll_python, runtime};
 
 const INTERRUPTED: &str = "this iterator was interrupted or is read by another thread: start the scan again";
 const OF_A_PARENT: &str = "this iterator was created before the fork and belongs to the parent process: start a new scan in this process";

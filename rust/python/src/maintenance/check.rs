@@ -9,9 +9,9 @@ use deltaic_storage::TableLocation;
 use deltaic_table::check::{Depth, check};
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
-use crate::progress::{Functions, Reporter};
-use crate::runtime::wait_reporting;
+use crate::calls::error::CallResult;
+use crate::calls::progress::{Functions, Reporter};
+use crate::calls::runtime::wait_reporting;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct Finding {

@@ -9,11 +9,11 @@ use deltaic_storage::TableLocation;
 use deltaic_table::shallow_clone;
 use pyo3::prelude::*;
 
-use crate::commit::Commit;
-use crate::commit_options::CommitOptions;
-use crate::error::CallResult;
-use crate::runtime::{wait, wait_reporting};
+use crate::calls::error::CallResult;
+use crate::calls::runtime::{wait, wait_reporting};
 use crate::snapshot::Snapshot;
+use crate::writing::commit::Commit;
+use crate::writing::commit_options::CommitOptions;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct ClonePreview {

@@ -13,12 +13,12 @@ use deltaic_table::read::BatchStream;
 use futures::{StreamExt, stream};
 use pyo3::prelude::*;
 
-use crate::arrow_table::ArrowTable;
-use crate::batches::{BatchReader, Blocking};
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::runtime::{runtime, wait};
 use crate::capsule::export_stream;
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::runtime::{runtime, wait};
+use crate::reading::arrow_table::ArrowTable;
+use crate::reading::batches::{BatchReader, Blocking};
 
 static RESTS: AtomicBool = AtomicBool::new(false);
 

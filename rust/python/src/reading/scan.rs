@@ -7,12 +7,12 @@ use deltaic_table::scan;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
-use crate::batches::{BatchReader, Blocking};
+use super::batches::{BatchReader, Blocking};
+use super::schema::Schema;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
+use crate::calls::runtime::wait;
 use crate::capsule::{export_schema, export_stream, requested_strings};
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::runtime::wait;
-use crate::schema::Schema;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct Scan(pub scan::Scan);

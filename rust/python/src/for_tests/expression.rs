@@ -11,10 +11,10 @@ use deltaic_protocol::schema::schema_from_arrow;
 use deltaic_protocol::{Error, Result};
 use pyo3::prelude::*;
 
-use crate::arrow_table::ArrowTable;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 use crate::capsule::BatchesIn;
-use crate::error::CallResult;
-use crate::fault::guarded;
+use crate::reading::arrow_table::ArrowTable;
 
 /// Returns a table with the columns `value`, the value of an expression for each row, and `error`, the message of a row
 /// that raises. `micros` is the current time.

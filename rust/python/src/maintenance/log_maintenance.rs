@@ -12,8 +12,8 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::clock::now_ms;
 use pyo3::prelude::*;
 
-use crate::error::CallResult;
-use crate::runtime::wait;
+use crate::calls::error::CallResult;
+use crate::calls::runtime::wait;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct CheckpointWritten {

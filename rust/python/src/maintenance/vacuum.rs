@@ -7,8 +7,8 @@ use deltaic_storage::TableLocation;
 use deltaic_table::vacuum::{self, Candidates, RetentionCheck, inventory_entries};
 use pyo3::prelude::*;
 
+use crate::calls::error::CallResult;
 use crate::capsule::BatchesIn;
-use crate::error::CallResult;
 
 #[pyclass(module = "deltaic._rust", frozen, get_all)]
 pub(crate) struct Vacuumed {

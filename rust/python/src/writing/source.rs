@@ -17,12 +17,12 @@ use pyo3::prelude::*;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
+use crate::calls::diagnostics::deliver;
+use crate::calls::error::{CallResult, broken};
+use crate::calls::fault::guarded;
+use crate::calls::progress::Reporter;
+use crate::calls::runtime::{Event, Work, attached, of_a_parent, poll_python};
 use crate::capsule::BatchesIn;
-use crate::diagnostics::deliver;
-use crate::error::{CallResult, broken};
-use crate::fault::guarded;
-use crate::progress::Reporter;
-use crate::runtime::{Event, Work, attached, of_a_parent, poll_python};
 
 /// The time that interrupted work may take to delete the files it has written.
 const GRACE: Duration = Duration::from_secs(5);

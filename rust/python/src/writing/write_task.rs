@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Map, Value, json};
 
+use super::source::wait_reading;
+use crate::calls::error::CallResult;
+use crate::calls::fault::guarded;
 use crate::capsule::BatchesIn;
-use crate::error::CallResult;
-use crate::fault::guarded;
-use crate::source::wait_reading;
 
 #[pyclass(module = "deltaic._rust", frozen)]
 pub struct WriteTask(pub write::WriteTask);
