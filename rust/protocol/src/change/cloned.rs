@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::finished;
+use super::finished::finished;
 use super::preconditions::{Precondition, preconditions};
 use crate::change_context::ChangeContext;
 use crate::column_mapping::MODE;

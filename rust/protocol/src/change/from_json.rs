@@ -6,9 +6,10 @@ use arrow_schema::{DataType as ArrowType, Field, Schema};
 use serde::Deserialize;
 
 use super::json_type::{JsonType, told_type, wrong};
-use super::{IfAbsent, TableChange};
+use super::table_change::TableChange;
 use crate::Result;
 use crate::features::Traces;
+use crate::if_absent::IfAbsent;
 use crate::schema::{ColumnName, DataType, StructType, schema_from_arrow};
 use crate::schema_evolution::Place;
 

@@ -9,6 +9,7 @@ mod columns;
 mod created;
 mod depends;
 mod domains;
+mod finished;
 mod from_json;
 mod generated;
 mod high_water_marks;
@@ -19,10 +20,9 @@ mod new_schema;
 mod preconditions;
 mod replaced;
 mod restored;
+mod table_change;
 #[cfg(test)]
 mod tests;
-
-use std::collections::BTreeMap;
 
 pub use crate::change_context::ChangeContext;
 pub use crate::if_absent::IfAbsent;
@@ -36,79 +36,14 @@ pub use new_schema::with_schema;
 pub use preconditions::{Precondition, preconditions};
 pub use replaced::replaced;
 pub use restored::restored;
+pub use table_change::TableChange;
 
 use crate::TableConfiguration;
-use crate::features::{Traces, drop_feature, ensure_changeable, needed_features, upgraded};
+use crate::features::{drop_feature, ensure_changeable, upgraded};
 use crate::property_change;
-use crate::schema::{ColumnName, PrimitiveType, StructField, StructType};
-use crate::schema_evolution::{Place, merged};
+use crate::schema_evolution::merged;
 use crate::{Result, constraints};
-
-/// A change of the configuration of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TableChange {
-    /// Sets properties. `delta.feature.<name>` adds the feature; `delta.minReaderVersion` and
-    /// `delta.minWriterVersion` request versions; these are not stored as properties.
-    SetProperties(BTreeMap<String, String>),
-    /// Unsets properties: their defaults apply.
-    UnsetProperties(Vec<String>, IfAbsent),
-    /// Sets or removes the name of the table.
-    SetName(Option<String>),
-    /// Sets or removes the description of the table.
-    SetDescription(Option<String>),
-    /// Adds a feature and the features that it requires, without enabling any.
-    AddFeature(String),
-    /// Drops a feature that is no longer used.
-    DropFeature(String, Traces),
-    /// Requests a protocol of at least these reader and writer versions.
-    Upgrade(i32, i32),
-    /// Adds a column, or a field to the struct at `within`, at a position.
-    AddColumn {
-        /// The column; existing rows are NULL in it.
-        field: StructField,
-        /// The struct; `None` for the table itself.
-        within: Option<ColumnName>,
-        /// Position among its siblings.
-        place: Place,
-    },
-    /// Renames a column or field.
-    RenameColumn(ColumnName, String),
-    /// Drops a column or field.
-    DropColumn(ColumnName),
-    /// Moves a column or field among its siblings.
-    MoveColumn(ColumnName, Place),
-    /// Widens the type of a column, field, element, key or value.
-    ChangeType(ColumnName, PrimitiveType),
-    /// Makes a column, field, element or value nullable.
-    DropNotNull(ColumnName),
-    /// Sets or removes the default expression of a column.
-    SetDefault(ColumnName, Option<String>),
-    /// Sets or removes the comment of a column or field.
-    SetComment(ColumnName, Option<String>),
-    /// Adds a CHECK constraint.
-    AddConstraint {
-        /// Its name.
-        name: String,
-        /// The SQL condition that every row must satisfy.
-        expression: String,
-    },
-    /// Drops a CHECK constraint.
-    DropConstraint(String, IfAbsent),
-    /// Sets the clustering columns; an empty list removes them.
-    SetClustering(Vec<ColumnName>),
-    /// Sets the configuration of a user-defined domain.
-    SetDomain {
-        /// Name of the domain.
-        domain: String,
-        /// Its configuration, which only the user interprets.
-        configuration: String,
-    },
-    /// Removes a user-defined domain.
-    RemoveDomain(String),
-    /// Merges the columns of data that is to be written: adds new columns and widens types if the table
-    /// allows it.
-    MergeSchema(StructType),
-}
+use finished::finished;
 
 /// Returns the configuration of a table after a change. The given configuration is not modified.
 ///
@@ -196,21 +131,4 @@ pub fn change(
         }
     }
     finished(table, after, context)
-}
-
-/// Adds what a change makes necessary, and verifies the result.
-fn finished(
-    table: &TableConfiguration,
-    mut after: TableConfiguration,
-    context: &mut ChangeContext<'_>,
-) -> Result<TableConfiguration> {
-    // Newly used features are added to the protocol; features that were already used are left unchanged.
-    let before = needed_features(table.metadata(), &*table.schema()?);
-    let mut new = needed_features(after.metadata(), &*after.schema()?);
-    new.retain(|name| !before.contains(name));
-    after.require(&new)?;
-    property_change::follow(table, &mut after, context)?;
-    generated::ensure_types_agree(table, &after)?;
-    invariants::ensure_consistent(&after, table)?;
-    Ok(after)
 }

@@ -2,10 +2,10 @@
 //!
 //! Protocol: *Change Metadata*, *Column Mapping*, *Iceberg Compatibility V1* and *V2*.
 
-use super::ChangeContext;
 use super::columns::store;
-use super::finished;
+use super::finished::finished;
 use super::replaced::ensure_partitions_stay;
+use crate::change_context::ChangeContext;
 use crate::column_mapping::{COLUMN_ID, ColumnMappingMode, PHYSICAL_NAME, logical_path};
 use crate::features::ensure_changeable;
 use crate::schema::{ColumnName, DataType, StructField, StructType};

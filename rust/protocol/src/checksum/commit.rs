@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::VersionChecksum;
 use super::file_count::FileCount;
 use super::tally::{FileTally, counts_deletions};
+use super::version_checksum::VersionChecksum;
 use super::whole::{has_in_commit_timestamps, listed};
 use crate::actions::{DomainMetadata, Metadata, Protocol, Txn};
 use crate::properties::{txn_is_expired, txn_retention_ms};

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::corrupt;
+use super::corrupt::corrupt;
 use crate::Result;
 
 /// The number of files by size, and their total bytes.

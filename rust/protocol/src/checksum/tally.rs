@@ -3,7 +3,8 @@
 //! Protocol: *Version Checksum File Schema*. Every count is exact or missing.
 
 use super::file_count::FileCount;
-use super::{DeletedRecordCountsHistogram, FileSizeHistogram, VersionChecksum};
+use super::histogram::{DeletedRecordCountsHistogram, FileSizeHistogram};
+use super::version_checksum::VersionChecksum;
 use crate::actions::Protocol;
 use crate::features::supports_for_writers;
 

@@ -4,7 +4,8 @@
 
 use serde::Serialize;
 
-use super::{DeletedRecordCountsHistogram, FileSizeHistogram, VersionChecksum};
+use super::histogram::{DeletedRecordCountsHistogram, FileSizeHistogram};
+use super::version_checksum::VersionChecksum;
 use crate::actions::{Add, DomainMetadata, Metadata, Protocol, Txn};
 use crate::{Error, ErrorKind, Result};
 

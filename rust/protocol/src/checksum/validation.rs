@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::{DeletedRecordCountsHistogram, StateSummary, VersionChecksum};
+use super::histogram::DeletedRecordCountsHistogram;
+use super::state::StateSummary;
+use super::version_checksum::VersionChecksum;
 use crate::actions::{Add, DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn};
 use crate::schema::StructType;
 

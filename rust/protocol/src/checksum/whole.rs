@@ -3,8 +3,9 @@
 //! Protocol: *Version Checksum File*, *State Validation: Writer Requirements*.
 
 use super::file_count::FileCount;
+use super::state::StateSummary;
 use super::tally::{FileTally, counts_deletions};
-use super::{StateSummary, VersionChecksum};
+use super::version_checksum::VersionChecksum;
 use crate::actions::{Metadata, Protocol, Txn};
 use crate::in_commit_timestamp::InCommitTimestamps;
 use crate::{Error, ErrorKind, Result, TableConfiguration};

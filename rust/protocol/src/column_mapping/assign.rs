@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{ID, NESTED_IDS, PHYSICAL_NAME, field_id, nested_ids, physical_name};
+use super::field_metadata::{COLUMN_ID, NESTED_IDS, PHYSICAL_NAME, field_id, nested_ids, physical_name};
 use crate::schema::{DataType, StructField, StructType};
 
 /// Which physical names columns get.
@@ -24,7 +24,7 @@ pub(crate) fn assign(fields: &mut StructType, highest: &mut i64, names: &mut Nam
     for field in &mut fields.fields {
         if field_id(field).is_none() {
             *highest += 1;
-            field.metadata.insert(ID.to_owned(), json!(*highest));
+            field.metadata.insert(COLUMN_ID.to_owned(), json!(*highest));
         }
         if physical_name(field).is_none() {
             let name = match names {
@@ -153,7 +153,7 @@ pub(crate) fn strip(fields: &mut StructType) {
         }
     }
     for field in &mut fields.fields {
-        for key in [ID, PHYSICAL_NAME].into_iter().chain(NESTED_IDS) {
+        for key in [COLUMN_ID, PHYSICAL_NAME].into_iter().chain(NESTED_IDS) {
             field.metadata.remove(key);
         }
         strip_below(&mut field.data_type);

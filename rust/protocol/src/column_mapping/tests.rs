@@ -1,8 +1,10 @@
 //! Properties of column mapping.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::field_metadata::NESTED_IDS;
 use super::*;
+use crate::ErrorKind;
 use crate::actions::Protocol;
 use crate::samples::metadata;
 
@@ -11,7 +13,7 @@ fn column(name: &str, data_type: &Value, metadata: &Value) -> Value {
 }
 
 fn mapped(name: &str, data_type: &Value, id: i64, physical: &str) -> Value {
-    column(name, data_type, &json!({ID: id, PHYSICAL_NAME: physical}))
+    column(name, data_type, &json!({COLUMN_ID: id, PHYSICAL_NAME: physical}))
 }
 
 fn structure(fields: &[Value]) -> Value {
@@ -121,7 +123,7 @@ fn the_physical_schema_has_the_names_of_the_log_at_every_depth() -> Result<()> {
 fn nested_ids_are_read_in_both_spellings() -> Result<()> {
     for key in NESTED_IDS {
         for name in ["x.y", "p-x"] {
-            let ids = json!({ID: 1, PHYSICAL_NAME: "p-x", key: {
+            let ids = json!({COLUMN_ID: 1, PHYSICAL_NAME: "p-x", key: {
                 (format!("{name}.element")): 100,
                 (format!("{name}.element.element")): 101,
                 "other.element": 7,
@@ -153,12 +155,12 @@ fn names_and_ids_that_do_not_report_columns_apart_are_damage() -> Result<()> {
     validate(&named, &limit, ColumnMappingMode::Name)?;
     let bare = schema(&[column("a", &long, &json!({}))])?;
     validate(&bare, &limit, ColumnMappingMode::None)?;
-    let elements = json!({ID: 1, PHYSICAL_NAME: "p-a", "parquet.field.nested.ids": {"a.element": 1}});
+    let elements = json!({COLUMN_ID: 1, PHYSICAL_NAME: "p-a", "parquet.field.nested.ids": {"a.element": 1}});
     let array = json!({"type": "array", "elementType": "long", "containsNull": true});
     for (fields, mode, field) in [
         (vec![column("a", &long, &json!({}))], ColumnMappingMode::Name, "a"),
         (
-            vec![column("a", &long, &json!({PHYSICAL_NAME: "", ID: 1}))],
+            vec![column("a", &long, &json!({PHYSICAL_NAME: "", COLUMN_ID: 1}))],
             ColumnMappingMode::Name,
             "a",
         ),
@@ -168,7 +170,7 @@ fn names_and_ids_that_do_not_report_columns_apart_are_damage() -> Result<()> {
             "a",
         ),
         (
-            vec![column("a", &long, &json!({PHYSICAL_NAME: "p", ID: "one"}))],
+            vec![column("a", &long, &json!({PHYSICAL_NAME: "p", COLUMN_ID: "one"}))],
             ColumnMappingMode::Name,
             "a",
         ),

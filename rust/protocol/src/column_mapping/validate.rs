@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ColumnMappingMode, ID, MAX_COLUMN_ID, corrupt, field_id, nested_ids, physical_name};
+use super::corrupt::corrupt;
+use super::field_metadata::{COLUMN_ID, MAX_COLUMN_ID, field_id, nested_ids, physical_name};
+use super::mode::ColumnMappingMode;
 use crate::Result;
 use crate::actions::Metadata;
 use crate::schema::{DataType, StructType};
@@ -62,7 +64,7 @@ impl Columns {
                     format!("two columns have the physical name {name:?}"),
                 ));
             }
-            match (field.metadata.get(ID), field_id(field)) {
+            match (field.metadata.get(COLUMN_ID), field_id(field)) {
                 (_, Some(id)) => self.enter_id(id, &path)?,
                 (Some(value), None) => {
                     return Err(corrupt(

@@ -3,7 +3,7 @@
 //! Protocol: *CHECK Constraints*. The caller verifies that every row of the table satisfies a new
 //! constraint.
 
-use super::{PREFIX, check_constraints};
+use super::check::{PREFIX, check_constraints};
 use crate::TableConfiguration;
 use crate::error::nearest;
 use crate::expr::{Predicate, Subject};

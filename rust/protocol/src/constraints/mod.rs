@@ -3,80 +3,19 @@
 //! Protocol: *CHECK Constraints*, *Column Invariants*.
 
 mod change;
+mod check;
+mod invariants;
 
 pub(crate) use change::{add, drop};
-
-use crate::Result;
-use crate::actions::Metadata;
-use crate::schema::{ColumnName, DataType, StructType};
-
-const PREFIX: &str = "delta.constraints.";
-
-/// A CHECK constraint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckConstraint<'a> {
-    /// The name of the constraint.
-    pub name: &'a str,
-    /// The SQL expression that must be true for every row.
-    pub expression: &'a str,
-}
-
-/// The CHECK constraints of a table, by name.
-///
-/// ```
-/// use deltaic_protocol::actions::Metadata;
-/// use deltaic_protocol::constraints::check_constraints;
-/// let metadata: Metadata = serde_json::from_str(
-///     r#"{"id":"t","format":{"provider":"parquet"},"partitionColumns":[],
-///         "configuration":{"delta.constraints.positive":"id > 0"}}"#,
-/// )?;
-/// let found: Vec<_> = check_constraints(&metadata).map(|check| (check.name, check.expression)).collect();
-/// assert_eq!(found, [("positive", "id > 0")]);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-pub fn check_constraints(metadata: &Metadata) -> impl Iterator<Item = CheckConstraint<'_>> {
-    metadata.configuration.iter().filter_map(|(key, value)| {
-        Some(CheckConstraint {
-            name: key.strip_prefix(PREFIX)?,
-            expression: value.as_deref()?,
-        })
-    })
-}
-
-/// The invariants of the columns and nested struct fields of a table: the column and the SQL expression
-/// that must be true for every row.
-///
-/// # Errors
-///
-/// Returns `CorruptLog` with the column as `field` if an invariant cannot be parsed.
-pub fn invariants(schema: &StructType) -> Result<Vec<(ColumnName, String)>> {
-    let mut found = Vec::new();
-    collect(schema, &mut Vec::new(), &mut found)?;
-    Ok(found)
-}
-
-fn collect(
-    fields: &StructType,
-    above: &mut Vec<String>,
-    found: &mut Vec<(ColumnName, String)>,
-) -> Result<()> {
-    for field in &fields.fields {
-        above.push(field.name.clone());
-        if let Some(expression) = field.invariant()? {
-            found.push((ColumnName::from_parts(above.clone()), expression));
-        }
-        if let DataType::Struct(below) = &field.data_type {
-            collect(below, above, found)?;
-        }
-        above.pop();
-    }
-    Ok(())
-}
+pub use check::{CheckConstraint, check_constraints};
+pub use invariants::invariants;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Result;
     use crate::samples::metadata;
+    use crate::schema::StructType;
 
     #[test]
     fn every_constraint_is_found_by_its_name() {

@@ -30,5 +30,3 @@ pub use parse::parse_predicate;
 pub use span::Subject;
 pub use syntax::{Predicate, ValueExpr};
 pub use time::{format_date, format_timestamp, parse_date, parse_timestamp, parse_timestamp_ntz};
-
-use literal::order::compare_values;

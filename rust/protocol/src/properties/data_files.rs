@@ -2,7 +2,7 @@
 //! statistics.
 
 use super::documented::{boolean, integer, text};
-use super::unreadable;
+use super::unreadable::unreadable;
 use crate::actions::Metadata;
 use crate::statistics::STRING_PREFIX;
 use crate::{Error, ErrorKind, Result};

@@ -1,6 +1,7 @@
 //! Every documented table property with its type and default.
 
-use super::{interval_ms, unreadable};
+use super::interval::interval_ms;
+use super::unreadable::unreadable;
 use crate::Result;
 use crate::actions::Metadata;
 

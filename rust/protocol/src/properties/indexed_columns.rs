@@ -1,7 +1,7 @@
 //! Selects the columns with statistics. Protocol: *Per-file Statistics*; the properties are those of the
 //! reference writer.
 
-use super::unreadable;
+use super::unreadable::unreadable;
 use crate::Result;
 use crate::actions::Metadata;
 use crate::schema::{ColumnName, DataType, StructField, StructType};

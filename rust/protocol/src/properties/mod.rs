@@ -7,6 +7,7 @@ pub(crate) mod documented;
 mod indexed_columns;
 mod interval;
 mod retention;
+mod unreadable;
 
 pub use data_files::{Codec, DataFileSettings, bytes_of, data_file_settings};
 pub use documented::{PROPERTIES, Property, PropertyType, SetBy, boolean, documented, integer, text};
@@ -17,14 +18,3 @@ pub use retention::{
     checkpoint_retention_ms, log_retention_ms, tombstone_is_expired, tombstone_retention_ms, txn_is_expired,
     txn_retention_ms,
 };
-
-use crate::{Error, ErrorKind};
-
-fn unreadable(key: &str, text: &str) -> Error {
-    Error::new(
-        ErrorKind::CorruptLog,
-        format!("the table property {key} is {text:?}, which is not a valid value"),
-    )
-    .with("field", key)
-    .hint("set the property to a valid value; the table itself is readable")
-}

@@ -2,7 +2,8 @@
 //!
 //! Protocol: *Add File and Remove File* (tombstones), *Transaction Identifiers*, *Metadata Cleanup*.
 
-use super::{interval_ms, unreadable};
+use super::interval::interval_ms;
+use super::unreadable::unreadable;
 use crate::Result;
 use crate::actions::Metadata;
 

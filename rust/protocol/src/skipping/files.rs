@@ -5,7 +5,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StructArray};
 use arrow_buffer::BooleanBuffer;
 
-use super::Expected;
+use super::expected::Expected;
 use super::ranges::Bounds;
 use crate::expr::{BoundPredicate, evaluate};
 use crate::statistics::{Nulls, StatisticsColumns, StatisticsSchema};

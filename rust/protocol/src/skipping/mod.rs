@@ -4,6 +4,7 @@
 //! it can match.
 
 mod compare;
+mod expected;
 mod files;
 mod nan;
 mod ranges;
@@ -12,8 +13,9 @@ use arrow_array::BooleanArray;
 use arrow_buffer::BooleanBuffer;
 
 use crate::Result;
-use crate::expr::{BoundPredicate, Comparison, Operand};
+use crate::expr::{BoundPredicate, Operand};
 use crate::statistics::{StatisticsColumns, StatisticsSchema};
+use expected::{Expected, asked};
 
 pub use files::Files;
 
@@ -92,22 +94,6 @@ fn collect(predicate: &BoundPredicate, found: &mut Vec<Vec<String>>) {
             found.push(path.clone());
         }
     });
-}
-
-/// The expected result: NOT inverts it, and NULL is neither.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expected {
-    True,
-    False,
-}
-
-impl Expected {
-    fn opposite(self) -> Self {
-        match self {
-            Self::True => Self::False,
-            Self::False => Self::True,
-        }
-    }
 }
 
 /// For each file, whether a row of it may have this result; `None` if nothing is known. `numbers` are
@@ -194,23 +180,6 @@ fn may_be(
             }
             kept
         }
-    })
-}
-
-/// The comparison that must be true for two values that are not NULL; `None` if NULL may have the result
-/// too.
-fn asked(op: Comparison, answer: Expected, left: &Operand, right: &Operand) -> Option<Comparison> {
-    let one_is_a_value = matches!(left, Operand::Scalar(_)) || matches!(right, Operand::Scalar(_));
-    Some(match (op, answer) {
-        (Comparison::NullSafeEqual, Expected::True) if one_is_a_value => Comparison::Equal,
-        (Comparison::NullSafeEqual, _) => return None,
-        (op, Expected::True) => op,
-        (Comparison::Equal, Expected::False) => Comparison::NotEqual,
-        (Comparison::NotEqual, Expected::False) => Comparison::Equal,
-        (Comparison::Less, Expected::False) => Comparison::GreaterOrEqual,
-        (Comparison::LessOrEqual, Expected::False) => Comparison::Greater,
-        (Comparison::Greater, Expected::False) => Comparison::LessOrEqual,
-        (Comparison::GreaterOrEqual, Expected::False) => Comparison::Less,
     })
 }
 

@@ -3,8 +3,8 @@
 //! NaN is greater than every other number, and many writers exclude it from bounds: any file may contain
 //! NaN.
 
+use super::expected::{Expected, asked};
 use super::ranges::double;
-use super::{Expected, asked};
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 
 /// Adds the columns that are not NaN in a row with this result of the predicate. Columns of other types

@@ -1,6 +1,6 @@
 //! Binds CASE, COALESCE and NULLIF, and the parts of nested values.
 
-use super::{Binder, Column, Value};
+use super::binder::{Binder, Column, Value};
 use crate::Result;
 use crate::expr::bound::{Computed, Node};
 use crate::expr::cast::coercion::wider;

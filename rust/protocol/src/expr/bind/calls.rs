@@ -1,6 +1,6 @@
 //! Binds calls of functions: converts their arguments to the types of the signature.
 
-use super::{Binder, Value};
+use super::binder::{Binder, Value};
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::bound::{Computed, Node};

@@ -1,12 +1,13 @@
 //! Binds comparisons.
 
+use super::binder::{Binder, Value};
 use super::literal_position;
-use super::{Binder, Value, is, not};
+use super::truth::{is, not};
 use crate::Result;
 use crate::expr::cast::coercion::wider;
 use crate::expr::cast::known::Known;
-use crate::expr::compare_values;
 use crate::expr::literal::integers;
+use crate::expr::literal::order::compare_values;
 use crate::expr::span::Span;
 use crate::expr::{BoundPredicate, Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;

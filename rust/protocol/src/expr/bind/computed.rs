@@ -1,6 +1,6 @@
 //! Binds expressions to values that are computed for each row.
 
-use super::{Binder, BoundPredicate, Column, Value};
+use super::binder::{Binder, Column, Value};
 use crate::Result;
 use crate::expr::bound::{Computed, Node, operand_name};
 use crate::expr::cast::castable;
@@ -11,7 +11,7 @@ use crate::expr::kernels::negation::{negated, type_of_negated};
 use crate::expr::operators::Arithmetic;
 use crate::expr::span::Span;
 use crate::expr::syntax::Expr;
-use crate::expr::{BoundValue, Predicate, ValueExpr};
+use crate::expr::{BoundPredicate, BoundValue, Predicate, ValueExpr};
 use crate::schema::{DataType, PrimitiveType, StructType};
 
 impl ValueExpr {

@@ -1,9 +1,9 @@
 //! Evaluates expressions without columns.
 
-use super::{Binder, BoundPredicate, Predicate, Value};
+use super::binder::{Binder, Value};
 use crate::expr::cast::known::Known;
 use crate::expr::syntax::Expr;
-use crate::expr::{Scalar, ValueExpr};
+use crate::expr::{BoundPredicate, Predicate, Scalar, ValueExpr};
 use crate::schema::{PrimitiveType, StructType};
 use crate::{Error, Result};
 

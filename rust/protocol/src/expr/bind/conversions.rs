@@ -1,6 +1,6 @@
 //! Converts computed values to the types that an expression needs, as Spark does without being asked.
 
-use super::Binder;
+use super::binder::Binder;
 use crate::Result;
 use crate::expr::bound::{Computed, Node};
 use crate::expr::cast::coercion::wider;

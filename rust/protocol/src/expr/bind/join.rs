@@ -1,6 +1,6 @@
 //! Binds the condition of a join, and conditions and values over its two sides.
 
-use super::Binder;
+use super::binder::Binder;
 use super::computed::value_of;
 use super::sides::{Side, Sides};
 use crate::expr::span::SourceText;

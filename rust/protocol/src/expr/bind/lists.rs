@@ -1,16 +1,17 @@
 //! Binds IN: all operands are compared in one type.
 
+use super::binder::{Binder, Value};
 use super::comparisons::{beside_value, with_truth};
 use super::literal_position::{self, LiteralPosition};
-use super::{Binder, Value};
 use crate::Result;
 
 use crate::expr::bound::Computed;
 use crate::expr::cast::coercion::wider;
 use crate::expr::cast::known::Known;
+use crate::expr::literal::order::compare_values;
 use crate::expr::span::Span;
 use crate::expr::syntax::Expr;
-use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet, compare_values};
+use crate::expr::{BoundPredicate, Comparison, Operand, Scalar, ValueSet};
 use crate::schema::{DataType, PrimitiveType};
 
 impl Binder<'_> {

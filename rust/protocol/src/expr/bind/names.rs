@@ -1,6 +1,6 @@
 //! Resolves column names.
 
-use super::{Binder, Column, Value};
+use super::binder::{Binder, Column, Value};
 use crate::error::nearest;
 use crate::expr::span::Span;
 use crate::expr::syntax::{Expr, ExprKind};

@@ -2,7 +2,7 @@
 //! and IN with constants, and comparisons of two such columns. It does not pad for BETWEEN, LIKE and functions, in fields
 //! of structs, or in a list with NULL.
 
-use super::{Binder, Column, Value};
+use super::binder::{Binder, Column, Value};
 use crate::Result;
 use crate::expr::bound::{Compared, PaddedComparison, Test};
 use crate::expr::cast::known::Known;

@@ -1,6 +1,6 @@
 //! Binds tests of strings, and IS NAN.
 
-use super::{Binder, Value};
+use super::binder::{Binder, Value};
 use crate::expr::bound::{Computed, Node};
 use crate::expr::cast::known::Known;
 use crate::expr::literal::like::Simple;

@@ -3,31 +3,8 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use super::BoundPredicate;
-use super::node::{Computed, in_operands};
-use super::padded::PaddedComparison;
-use crate::expr::span::SourceText;
-
-/// A condition on computed values. Data skipping judges it by partition values, and by what it [implies](Self::implied).
-///
-/// It is displayed as the text of its expression.
-#[derive(Clone, Debug)]
-pub struct ComputedPart(Arc<(String, Test)>);
-
-/// How a condition on computed values is evaluated.
-#[derive(Clone, Debug)]
-pub(in crate::expr) enum Test {
-    /// A condition on the values of expressions.
-    Operands {
-        /// The text of the complete expression, for errors that point into it.
-        text: SourceText,
-        /// The expressions, and the names by which the condition refers to their values.
-        operands: Vec<(String, Computed)>,
-        condition: BoundPredicate,
-    },
-    /// A comparison of a `char(n)` column.
-    Padded(PaddedComparison),
-}
+use super::computed::in_operands;
+use super::tree::{BoundPredicate, ComputedPart, Test};
 
 impl ComputedPart {
     /// The condition that is displayed as `shown`.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{BoundPredicate, Operand};
+use super::tree::{BoundPredicate, Operand};
 use crate::expr::literal::sql_text::{Quoted, joined, truth_value, write_scalar};
 use crate::schema::InExpression;
 

@@ -3,30 +3,8 @@
 //! Spark pads literals and values to one length. Not every writer pads the values that it stores, so the comparison does
 //! not depend on `n`.
 
-use std::collections::BTreeSet;
-
-use super::BoundPredicate;
+use super::tree::{BoundPredicate, Compared, PaddedComparison};
 use crate::expr::Comparison;
-
-/// A comparison of a `char(n)` column.
-#[derive(Clone, Debug)]
-pub(in crate::expr) struct PaddedComparison {
-    pub(in crate::expr) path: Vec<String>,
-    pub(in crate::expr) with: Compared,
-    /// A condition that holds wherever this one does, for data skipping.
-    implied: Option<BoundPredicate>,
-}
-
-/// What the column is compared with.
-#[derive(Clone, Debug)]
-pub(in crate::expr) enum Compared {
-    /// A text.
-    Text(Comparison, String),
-    /// Another such column.
-    Column(Comparison, Vec<String>),
-    /// Any of several texts, without spaces at their ends.
-    AnyOf(BTreeSet<String>),
-}
 
 impl PaddedComparison {
     pub(in crate::expr) fn new(path: Vec<String>, with: Compared) -> Self {

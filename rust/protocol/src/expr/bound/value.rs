@@ -1,6 +1,6 @@
 //! Bound values.
 
-use super::node::{Computed, Node};
+use super::tree::{Computed, Node};
 use crate::expr::cast::coercion::wider;
 use crate::expr::literal::integers::is_integral;
 use crate::expr::span::SourceText;

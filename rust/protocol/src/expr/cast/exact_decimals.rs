@@ -3,8 +3,8 @@
 //! Up to 2^53 a double is the number of its shortest decimal text, as in Spark: 0.1 is the decimal 0.1. Greater doubles are
 //! integers, and are exactly these.
 
+use super::scalar::cast;
 use crate::expr::Scalar;
-use crate::expr::cast::cast;
 use crate::schema::PrimitiveType;
 
 /// Up to here every integer is a double of its own.

@@ -1,7 +1,7 @@
 //! Constants with their types.
 
+use super::scalar::cast_or_missing;
 use crate::expr::Scalar;
-use crate::expr::cast::cast_or_missing;
 use crate::expr::cast::coercion::decimal_for;
 use crate::expr::failure::{Failure, invalid};
 use crate::expr::literal::integers::{integer, is_integral};

@@ -8,7 +8,6 @@ use arrow_schema::{ArrowError, DataType as ArrowType};
 use arrow_select::filter::{filter_record_batch, prep_null_mask_filter};
 use arrow_select::interleave::interleave;
 
-use super::on_rows;
 use crate::expr::bound::{BoundPredicate, Computed};
 use crate::expr::kernels::Values;
 use crate::expr::span::Source;
@@ -119,7 +118,7 @@ pub(super) fn case(
         if choice.is_decided() {
             break;
         }
-        let found = on_rows(condition, batch, &choice.rest)?;
+        let found = condition.results_for(batch, &choice.rest)?;
         let found = match found.null_count() {
             0 => found,
             _ => prep_null_mask_filter(&found),

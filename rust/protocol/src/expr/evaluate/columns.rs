@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray, RecordBatch, ma
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
-use super::failed;
+use super::failed::failed;
 use crate::expr::cast::double_of;
 use crate::schema::PrimitiveType;
 use crate::{Error, ErrorKind, Result};

@@ -9,7 +9,8 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_ord::cmp;
 
 use super::columns::column_of;
-use super::failed;
+use super::failed::failed;
+use super::truth::is;
 use crate::Result;
 use crate::expr::{Comparison, Operand, Scalar};
 use crate::schema::PrimitiveType;
@@ -162,7 +163,7 @@ where
         }
     };
     if op == Comparison::NullSafeEqual {
-        return super::is(&answers, Some(true));
+        return is(&answers, Some(true));
     }
     answers
 }

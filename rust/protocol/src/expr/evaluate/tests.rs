@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    BinaryArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array, Int64Array,
-    StringArray, StructArray, TimestampMicrosecondArray,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int8Array,
+    Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
 
-use super::*;
+use super::evaluate;
+use super::failed::failed;
 use crate::expr::parse_predicate;
 use crate::schema::schema_from_arrow;
+use crate::{Error, ErrorKind, Result};
 
 type Rows = Vec<Option<bool>>;
 

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_arr
 use arrow_schema::{Field, Schema};
 
 use super::columns::column;
-use super::{branches, evaluate, lazy};
+use super::{branches, lazy};
 use crate::expr::Scalar;
 use crate::expr::bound::{BoundValue, Computed, Node};
 use crate::expr::cast::assign::assigned_values;
@@ -46,9 +46,9 @@ impl Computed {
             Node::Known(known) => Ok(Values::of_known(known)),
             Node::Null => Ok(Values::constant(new_null_array(&self.data_type.to_arrow()?, 1))),
             Node::Column(path) => column(batch, path).map(Values::of_rows),
-            Node::Condition(condition) => {
-                evaluate(condition, batch).map(|found| Values::of_rows(Arc::new(found)))
-            }
+            Node::Condition(condition) => condition
+                .results(batch)
+                .map(|found| Values::of_rows(Arc::new(found))),
             Node::Arithmetic(plan, sides) => {
                 let [left, right] = sides.as_ref();
                 let order = if plan.divides() { [1, 0] } else { [0, 1] };

@@ -1,6 +1,8 @@
 //! GREATEST and LEAST.
 
-use super::{Call, Function, Laziness, MANY, Signature, values};
+use super::call::Call;
+use super::function::{Function, Laziness, MANY, values};
+use super::signature::Signature;
 use crate::expr::failure::Failure;
 use crate::expr::kernels::{Values, scalars};
 use crate::expr::literal::order::compare_values;

@@ -2,7 +2,9 @@
 
 use arrow_array::{Date32Array, Decimal128Array, Int32Array, TimestampMicrosecondArray};
 
-use super::{Arguments, Call, Function, Laziness, Signature, Types, values};
+use super::call::Call;
+use super::function::{Function, Laziness, values};
+use super::signature::{Arguments, Signature, Types};
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::failure::{Failure, invalid};

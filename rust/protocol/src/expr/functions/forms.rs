@@ -1,25 +1,6 @@
 //! Functions whose calls are bound as other parts of an expression.
 
-use super::{Function, MANY, Meaning, Name};
-
-/// A part of an expression that is written as a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::expr) enum Form {
-    Coalesce,
-    CurrentDate,
-    CurrentTimestamp,
-    ElementAt,
-    If,
-    NamedStruct,
-    NullIf,
-}
-
-impl Form {
-    /// Whether its value is the current time.
-    pub(in crate::expr) fn is_time(self) -> bool {
-        matches!(self, Self::CurrentDate | Self::CurrentTimestamp)
-    }
-}
+use super::function::{Form, Function, MANY, Meaning, Name};
 
 const fn form(names: &'static [Name], form: Form) -> Function {
     Function {

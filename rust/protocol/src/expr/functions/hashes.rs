@@ -7,7 +7,9 @@ use md5::Md5;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use twox_hash::XxHash64;
 
-use super::{Arguments, Call, Function, Laziness, MANY, Signature, Types, values};
+use super::call::Call;
+use super::function::{Function, Laziness, MANY, values};
+use super::signature::{Arguments, Signature, Types};
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::failure::Failure;

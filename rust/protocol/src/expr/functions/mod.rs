@@ -7,77 +7,17 @@ mod call;
 mod comparisons;
 mod dates;
 mod forms;
+mod function;
 mod hashes;
 mod numbers;
 mod rounding;
 mod signature;
 mod texts;
 
-use std::fmt::{self, Debug, Formatter};
-
-use super::failure::Failure;
-use super::kernels::Values;
 pub(super) use call::Call;
 pub(super) use dates::EXACT_SECOND;
-pub(super) use forms::Form;
+pub(super) use function::{Form, Function, Laziness, Meaning};
 pub(super) use signature::{Argument, Arguments, Signature, Types};
-
-/// A name of a function, and the least and the greatest number of arguments that it has under this name.
-type Name = (&'static str, usize, usize);
-
-/// Any number of arguments.
-const MANY: usize = usize::MAX;
-
-/// A function.
-pub(super) struct Function {
-    /// The first name is the one that is displayed.
-    names: &'static [Name],
-    pub(super) meaning: Meaning,
-}
-
-/// How a call is bound and evaluated.
-#[derive(Clone, Copy)]
-pub(super) enum Meaning {
-    /// A function of the values of its arguments.
-    Values {
-        signature: Signature,
-        laziness: Laziness,
-        kernel: Kernel,
-    },
-    /// A call that is bound as another part of an expression.
-    Form(Form),
-}
-
-/// Computes the results of a call for all rows.
-pub(super) type Kernel = fn(&Call<'_>) -> Result<Values, Failure>;
-
-/// For which rows an argument is evaluated, if one of them raises an error.
-#[derive(Clone, Copy)]
-pub(super) enum Laziness {
-    /// For all rows.
-    Eager,
-    /// For the rows in which no earlier argument is NULL.
-    UntilNull,
-    /// The same, and only for the rows in which the argument at an index, which is evaluated first, is a known word.
-    AfterWord(usize, fn(&str) -> bool),
-}
-
-/// A row of a function of values.
-const fn values(
-    names: &'static [Name],
-    signature: Signature,
-    laziness: Laziness,
-    kernel: Kernel,
-) -> Function {
-    Function {
-        names,
-        meaning: Meaning::Values {
-            signature,
-            laziness,
-            kernel,
-        },
-    }
-}
 
 /// All functions, by family.
 fn all() -> impl Iterator<Item = &'static Function> {
@@ -108,36 +48,12 @@ impl Function {
         let mut names = all().flat_map(|function| function.names);
         names.any(|(known, ..)| known.eq_ignore_ascii_case(name))
     }
-
-    pub(super) fn name(&self) -> &'static str {
-        self.names.first().map_or("", |(name, ..)| name)
-    }
-
-    /// The form that a call has, if the function is not one of values.
-    pub(super) fn form(&self) -> Option<Form> {
-        match self.meaning {
-            Meaning::Form(form) => Some(form),
-            Meaning::Values { .. } => None,
-        }
-    }
-}
-
-impl PartialEq for Function {
-    /// Each function exists once.
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Debug for Function {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::all;
+    use super::function::Name;
 
     #[test]
     fn a_name_with_a_number_of_arguments_is_one_function() {

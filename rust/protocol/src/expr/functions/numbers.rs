@@ -6,7 +6,9 @@ use arrow_array::Float64Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 
-use super::{Arguments, Call, Function, Laziness, Signature, Types, values};
+use super::call::Call;
+use super::function::{Function, Laziness, values};
+use super::signature::{Arguments, Signature, Types};
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::failure::{Failure, invalid};

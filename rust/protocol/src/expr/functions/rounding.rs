@@ -1,7 +1,8 @@
 //! Functions that round numbers.
 
+use super::function::{Function, Laziness, values};
 use super::numbers::{each, ensure_number, overflow};
-use super::{Arguments, Function, Laziness, Signature, Types, values};
+use super::signature::{Arguments, Signature, Types};
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::cast::cast;

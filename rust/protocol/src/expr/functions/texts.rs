@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{BinaryArray, Int32Array, StringArray};
 
+use super::call::Call;
 use super::call::wrong_number;
-use super::{Arguments, Call, Function, Laziness, MANY, Signature, Types, values};
+use super::function::{Function, Laziness, MANY, values};
+use super::signature::{Arguments, Signature, Types};
 use crate::Result;
 use crate::expr::failure::{Failure, invalid};
 use crate::expr::kernels::Values;

@@ -1,6 +1,6 @@
 //! Parses calls of functions, with their special forms, and CASE.
 
-use super::Parser;
+use super::parser::Parser;
 use crate::Result;
 use crate::expr::Scalar;
 use crate::expr::functions::{EXACT_SECOND, Function};
@@ -93,7 +93,7 @@ impl Parser<'_> {
 
     fn extract(&mut self, start: Span) -> Result<Expr> {
         let at = self.here();
-        let super::Token::Word(field) = self.peek().clone() else {
+        let super::tokens::Token::Word(field) = self.peek().clone() else {
             return self.unexpected("a field of a date or time");
         };
         self.advance();

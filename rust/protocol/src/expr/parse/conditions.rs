@@ -1,6 +1,6 @@
 //! Parses conditions and their combinations.
 
-use super::Parser;
+use super::parser::Parser;
 use super::tokens::Token;
 use crate::Result;
 use crate::expr::Comparison;

@@ -1,6 +1,6 @@
 //! Parses intervals: `INTERVAL 3 DAYS`, `INTERVAL '1' MONTH`, `INTERVAL '1 day 2 hours'`.
 
-use super::Parser;
+use super::parser::Parser;
 use super::tokens::Token;
 use crate::Result;
 use crate::expr::operators::Interval;

@@ -1,7 +1,7 @@
 //! Parses values: operators, names, numbers and strings.
 
-use super::Parser;
 use super::literals::number;
+use super::parser::Parser;
 use super::tokens::Token;
 use crate::Result;
 use crate::expr::operators::Arithmetic;

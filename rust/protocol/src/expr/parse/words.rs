@@ -1,7 +1,7 @@
 //! Parses expressions that start with a word: keywords, typed literals, casts and their types.
 
-use super::Parser;
 use super::literals::unhex;
+use super::parser::Parser;
 use super::tokens::Token;
 use crate::Result;
 use crate::expr::span::Span;

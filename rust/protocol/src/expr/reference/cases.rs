@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::{Row, TYPES, path};
 use crate::expr::bind::literal_position;
+use crate::expr::bind::truth::is;
 use crate::expr::cast::coercion;
-use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet, bind};
+use crate::expr::{BoundPredicate, Comparison, LikePattern, Operand, Scalar, ValueSet};
 use crate::schema::PrimitiveType;
 
 pub(super) fn values(kind: PrimitiveType) -> BoxedStrategy<Scalar> {
@@ -191,7 +192,7 @@ pub(super) fn predicates() -> impl Strategy<Value = BoundPredicate> {
             inner
                 .clone()
                 .prop_map(|inner| BoundPredicate::Not(Box::new(inner))),
-            (inner, truth).prop_map(|(inner, truth)| bind::is(inner, truth)),
+            (inner, truth).prop_map(|(inner, truth)| is(inner, truth)),
         ]
     })
 }

@@ -1,7 +1,7 @@
 //! The columns that a predicate refers to.
 
-use crate::expr::Predicate;
-use crate::expr::syntax::{Expr, ExprKind};
+use super::expr::{Expr, ExprKind};
+use super::predicate::Predicate;
 
 impl Predicate {
     /// The columns as spelled in the predicate, each as its parts, including duplicates.

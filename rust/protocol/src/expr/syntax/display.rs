@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Expr, ExprKind, Predicate};
+use super::expr::{Expr, ExprKind};
+use super::predicate::Predicate;
 use crate::expr::functions::EXACT_SECOND;
 use crate::expr::literal::sql_text::{Quoted, joined, truth_value, write_scalar};
 use crate::expr::operators::Interval;

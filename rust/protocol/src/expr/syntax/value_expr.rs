@@ -1,6 +1,6 @@
 //! An expression for a value as the user wrote it, before it is bound to a schema.
 
-use super::Predicate;
+use super::predicate::Predicate;
 
 /// An expression for a value, as the user wrote it.
 ///

@@ -1,75 +1,8 @@
-//! A bound expression.
+//! The columns that computed values refer to.
 
 use std::fmt::Display;
 
-use super::BoundPredicate;
-use crate::expr::cast::known::Known;
-use crate::expr::functions::Function;
-use crate::expr::kernels::arithmetic::Plan;
-use crate::expr::operators::{Interval, TextTest};
-use crate::expr::span::Span;
-use crate::schema::DataType;
-
-/// A part of a bound expression with the type of its values.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::expr) struct Computed {
-    pub(in crate::expr) at: Span,
-    pub(in crate::expr) data_type: DataType,
-    pub(in crate::expr) node: Node,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::expr) enum Node {
-    /// A constant of a primitive type.
-    Known(Known),
-    /// NULL of any type.
-    Null,
-    /// A column or a nested field.
-    Column(Vec<String>),
-    Condition(Box<BoundPredicate>),
-    Arithmetic(Plan, Box<[Computed; 2]>),
-    Negate(Box<Computed>),
-    /// Adds an interval to a time, or subtracts it.
-    Moved(Box<Computed>, Interval, bool),
-    Cast {
-        inner: Box<Computed>,
-        /// `TRY_CAST`: NULL instead of an error.
-        or_null: bool,
-    },
-    /// A number as the value of a column of another type, which must keep it.
-    Assign {
-        inner: Box<Computed>,
-        /// The column, and what helps, for errors.
-        column: String,
-        hint: String,
-    },
-    /// A test of a string by another one.
-    TextTest(TextTest, Box<[Computed; 2]>),
-    /// LIKE with a pattern for each row, and its escape.
-    Like(Box<[Computed; 2]>, char),
-    /// A function of values that have the types that it needs.
-    Call(&'static Function, Vec<Computed>),
-    /// A struct of these fields, which is never NULL.
-    Struct(Vec<Computed>),
-    /// The first result whose condition is TRUE. Later parts are evaluated only for the other rows.
-    Case {
-        branches: Vec<(BoundPredicate, Computed)>,
-        otherwise: Box<Computed>,
-    },
-    /// The first value that is not NULL.
-    Coalesce(Vec<Computed>),
-    /// Evaluates expressions once; the last one uses them as columns of these names.
-    With(Vec<(String, Computed)>, Box<Computed>),
-    /// The field at an index of a struct.
-    Field(Box<Computed>, usize),
-    /// An element of an array, or the value of a key of a map.
-    Element {
-        of: Box<Computed>,
-        key: Box<Computed>,
-        /// The index of the first element of an array.
-        first: i64,
-    },
-}
+use super::tree::{Computed, Node};
 
 impl Computed {
     /// The parts that are computed first. Conditions are not among them.
