@@ -9,7 +9,7 @@ use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::value::RawValue;
 
-use super::{ChangedFile, PartitionValues};
+use super::changed_file::{ChangedFile, PartitionValues};
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use deltaic_storage::location::TableLocation;

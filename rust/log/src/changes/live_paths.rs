@@ -8,8 +8,8 @@ use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::partition::values_of_row;
 use deltaic_protocol::{ErrorKind, Result, Version};
 
+use super::changed_file::{Live, LiveFiles, PartitionValues};
 use super::commit::FileAction;
-use super::{Live, LiveFiles, PartitionValues};
 use crate::snapshot::{LoadOptions, Snapshot};
 use deltaic_storage::location::TableLocation;
 

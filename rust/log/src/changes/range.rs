@@ -7,9 +7,9 @@ use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use futures::{StreamExt, TryStreamExt};
 
 use super::commit::{Commit, FileAction, read_commit};
+use super::commit_changes::{ChangesFrom, CommitChanges};
 use super::live_paths::LivePaths;
 use super::removed_values::{fill_values, lacks_values, partition_names};
-use super::{ChangesFrom, CommitChanges};
 use crate::file_times::adjusted_file_times;
 use crate::history::{in_commit_timestamp, in_commit_timestamps, is_in_commit, read_table_state};
 use crate::listing::{Listing, LogFile};

@@ -7,10 +7,10 @@ use deltaic_protocol::log_path::LOG_FOLDER;
 use deltaic_protocol::{Error, Result};
 use object_store::ObjectStoreExt;
 
-use super::CheckpointOptions;
 use super::action_files::{ActionFiles, WrittenActions, sidecar_action};
 use super::add_form::AddColumns;
 use super::columns::FileSchemas;
+use super::options::CheckpointOptions;
 use super::parquet_out::{Finished, ParquetOut};
 use super::reused::Reused;
 use super::surviving_rows::{Retention, surviving_files};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogFileKind};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::CheckpointName;
+use super::options::CheckpointName;
 use crate::decode::checkpoint::Checkpoint;
 use crate::listing::Listing;
 use crate::segment::{CheckpointFiles, complete_checkpoints};

@@ -15,6 +15,7 @@ mod existing_checkpoint;
 mod from_checkpoint;
 mod from_lines;
 mod hint;
+mod options;
 mod parquet_out;
 mod policy;
 mod reused;
@@ -32,6 +33,7 @@ use deltaic_protocol::properties::tombstone_retention_ms;
 use deltaic_protocol::{Result, Version};
 
 pub use self::hint::HintOutcome;
+pub use self::options::{CheckpointName, CheckpointOptions, HELD_BYTES, SIDECAR_ACTIONS};
 pub use self::policy::{CheckpointSpec, checkpoint_is_due, checkpoint_spec};
 pub use self::whole_adds::whole_adds;
 
@@ -47,49 +49,6 @@ use crate::snapshot::Snapshot;
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::parquet_writer::Landed;
 use deltaic_storage::unused_memory::UnusedMemory;
-
-/// Default maximum number of actions in a sidecar: a checkpoint with a million files has twenty sidecars, which
-/// a cluster reads in parallel, and each takes about a second.
-pub const SIDECAR_ACTIONS: usize = 50_000;
-
-/// Default maximum size of a file that is buffered and then put if absent. A larger file is a
-/// multipart upload.
-pub const HELD_BYTES: usize = 16 << 20;
-
-/// Naming of checkpoints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CheckpointName {
-    /// By its spec: `n.checkpoint.parquet` for V1, `n.checkpoint.<uuid>.parquet` for V2.
-    #[default]
-    BySpec,
-    /// `n.checkpoint.parquet` for V2 too: clients without the feature find it and read the protocol, which
-    /// shows that they do not support the table.
-    Classic,
-}
-
-/// Options for writing a checkpoint.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckpointOptions {
-    /// The naming.
-    pub name: CheckpointName,
-    /// Maximum number of actions in a sidecar.
-    pub sidecar_actions: usize,
-    /// Maximum number of bytes of a file that are buffered.
-    pub held_bytes: usize,
-    /// Current time in milliseconds since the epoch, for expiration; by default the system time.
-    pub now_ms: Option<i64>,
-}
-
-impl Default for CheckpointOptions {
-    fn default() -> Self {
-        Self {
-            name: CheckpointName::default(),
-            sidecar_actions: SIDECAR_ACTIONS,
-            held_bytes: HELD_BYTES,
-            now_ms: None,
-        }
-    }
-}
 
 /// An existing checkpoint.
 #[derive(Clone, Debug)]

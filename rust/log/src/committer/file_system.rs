@@ -14,8 +14,9 @@ use bytes::Bytes;
 use deltaic_protocol::log_path::{LOG_FOLDER, LogPath};
 use deltaic_protocol::{Result, Version};
 
-use super::disk::missing;
-use super::{BoxedFuture, Committer, Files, Outcome};
+use super::contract::{BoxedFuture, Committer};
+use super::disk::{Files, missing};
+use super::outcome::Outcome;
 use deltaic_storage::clock::new_id;
 use deltaic_storage::compute;
 use deltaic_storage::io_error;

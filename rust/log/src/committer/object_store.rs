@@ -7,7 +7,7 @@ use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use deltaic_storage::clock::{new_id, pause};
 use deltaic_storage::location::{Sent, TableLocation};
 use deltaic_storage::new_file::put_if_absent;

@@ -6,8 +6,9 @@ use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt};
 use object_store::{ObjectStore, ObjectStoreExt};
 
+use super::contract::Committer;
 use super::disk::{missing, remove_empty};
-use super::{Committer, Outcome};
+use super::outcome::Outcome;
 use crate::listing::Listing;
 use deltaic_storage::clock::new_id;
 use deltaic_storage::location::TableLocation;

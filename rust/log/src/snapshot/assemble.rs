@@ -7,10 +7,11 @@ use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use tracing::Span;
 
-use super::Snapshot;
-use super::checksum::{Agreement, read_checksum};
+use super::agreement::Agreement;
+use super::checksum::read_checksum;
 use super::deletion_vectors::ensure_vectors_are_allowed;
 use super::request::Request;
+use super::state::Snapshot;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::commits::{CommitActions, read_commits};
 use crate::file_times::adjusted_file_times;

@@ -10,35 +10,12 @@ use deltaic_protocol::actions::{CommitInfo, DomainMetadata, LogicalFileKey, Txn}
 use deltaic_protocol::checksum::{FileCount, FileSummary, StateSummary, VersionChecksum};
 use deltaic_protocol::partition::values_of_row;
 
-use super::Snapshot;
+use super::state::Snapshot;
 use crate::listing::LogFile;
 use deltaic_storage::location::TableLocation;
 
 /// Maximum size of a version checksum. Writers omit its list of files if there are more than a few.
 const MOST_BYTES: u64 = 64 << 20;
-
-/// Result of comparing a version with its checksum or, without one, with that of the older version that it was derived
-/// from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agreement {
-    /// No readable checksum.
-    Unasked,
-    /// The checksum agrees with the log.
-    Agrees,
-    /// The checksum disagrees with the log.
-    Disagrees,
-}
-
-impl Agreement {
-    /// The result after the next checksum was compared with these disagreements.
-    pub(super) fn found(disagreements: &[String]) -> Self {
-        if disagreements.is_empty() {
-            Self::Agrees
-        } else {
-            Self::Disagrees
-        }
-    }
-}
 
 /// Reads a checksum if it exists; the error text says why it cannot be used.
 pub(crate) async fn read_checksum(

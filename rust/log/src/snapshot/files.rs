@@ -12,10 +12,10 @@ use deltaic_protocol::schema::{StructField, StructType};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 use deltaic_protocol::{Error, Result};
 
-use super::Snapshot;
 use super::files_batch::unreadable_values;
 use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, with_partition_values};
 use super::prune::{PruneReport, Pruning};
+use super::state::Snapshot;
 use super::statistics::WithStatistics;
 use deltaic_storage::location::without_secrets;
 

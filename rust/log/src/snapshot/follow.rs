@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use deltaic_protocol::{Result, Version};
 
+use super::agreement::Agreement;
 use super::assemble::ReplayedState;
-use super::checksum::Agreement;
 use super::refresh::drop_the_dead;
+use super::request::LoadOptions;
 use super::request::Request;
-use super::{LoadOptions, Snapshot};
+use super::state::Snapshot;
 use crate::decode::commits::{CommitActions, decode_commit};
 use crate::listing::LogFile;
 use crate::reconcile::{NewerKeys, Survivors, TableState};

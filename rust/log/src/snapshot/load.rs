@@ -9,9 +9,9 @@ use futures::future::{Either, select};
 use futures::pin_mut;
 use tracing::Span;
 
-use super::Snapshot;
 use super::assemble::{Coverage, from_listing};
 use super::request::{LoadOptions, Request};
+use super::state::Snapshot;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;
 use crate::log_tail::LogTail;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use deltaic_protocol::Result;
 
-use super::Snapshot;
 use super::assemble::from_checkpoint;
 use super::request::Request;
+use super::state::Snapshot;
 use crate::decode::checkpoint::Checkpoint;
 use crate::last_checkpoint::{Hint, read_last_checkpoint};
 use crate::listing::Listing;

@@ -12,9 +12,9 @@ use deltaic_protocol::expr::BoundPredicate;
 use deltaic_protocol::skipping::{self, columns_of, files_that_may_match};
 use deltaic_protocol::statistics::{StatisticsColumns, StatisticsSchema};
 
-use super::Snapshot;
 use super::files_batch::{Files, FilesBatch, PartitionField, typed_struct, unreadable_values};
 use super::live::{copy_of, failed, rows_of};
+use super::state::Snapshot;
 use super::statistics::{Unit, WithStatistics, read_statistics, units_of};
 use crate::reconcile::Survivors;
 use deltaic_storage::in_parallel;

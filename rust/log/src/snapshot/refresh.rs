@@ -6,10 +6,11 @@ use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use object_store::ObjectStoreExt;
 
-use super::Snapshot;
+use super::agreement::Agreement;
 use super::assemble::ReplayedState;
-use super::checksum::{Agreement, read_checksum};
+use super::checksum::read_checksum;
 use super::request::Request;
+use super::state::Snapshot;
 use super::version_file::VersionFile;
 use crate::decode::commits::read_commits;
 use crate::listing::{Listing, LogFile};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::Snapshot;
+use super::state::Snapshot;
 use crate::listing::{Listing, LogFile};
 
 impl Snapshot {

@@ -7,9 +7,9 @@ use arrow_schema::SchemaRef;
 use deltaic_protocol::actions::columns::remove_schema;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::Snapshot;
 use super::files_batch::typed_partitions;
 use super::live::live_rows;
+use super::state::Snapshot;
 use crate::decode::checkpoint::Checkpoint;
 use crate::reconcile::{NewerKeys, Survivors};
 

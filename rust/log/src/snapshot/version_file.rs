@@ -12,7 +12,7 @@ use deltaic_protocol::features::CatalogTail;
 use deltaic_protocol::log_path::LogFileKind;
 use object_store::{Error as StoreError, ObjectStoreExt};
 
-use super::Snapshot;
+use super::state::Snapshot;
 use crate::listing::{Listing, LogFile};
 use deltaic_storage::{is_not_a_folder, store_error};
 

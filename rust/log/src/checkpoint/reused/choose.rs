@@ -10,7 +10,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use super::expiry::base_is_retained;
 use super::merge::unmerged;
-use super::{Reused, ReusedSidecar};
+use super::sidecars::{Reused, ReusedSidecar};
 use crate::checkpoint::surviving_rows::Retention;
 use crate::decode::checkpoint::Checkpoint;
 use crate::decode::{ActionsFile, FileBatch, StatisticsSource};

@@ -9,8 +9,10 @@ use deltaic_protocol::Result;
 use deltaic_protocol::actions::Sidecar;
 use parquet::schema::types::SchemaDescriptor;
 
+use super::contents::Checkpoint;
 use super::parquet::FileActions;
-use super::{Checkpoint, allowance_of, groups_of, sidecar_path};
+use super::row_groups::{allowance_of, groups_of};
+use super::sidecar_path::sidecar_path;
 use crate::decode::{ActionsFile, FileBatch, StatisticsSource};
 
 impl Checkpoint {
