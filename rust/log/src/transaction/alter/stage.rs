@@ -5,7 +5,7 @@ use deltaic_protocol::change::{ChangeContext, Precondition, TableChange, change,
 use deltaic_protocol::clustering;
 
 use crate::snapshot::Snapshot;
-use crate::transaction::dropped_feature::dropped_feature;
+use crate::transaction::rebase::dropped_feature;
 use crate::transaction::{Proposal, ReadSet};
 use deltaic_storage::clock::{new_id, now_ms};
 

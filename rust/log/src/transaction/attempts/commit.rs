@@ -2,7 +2,7 @@
 
 use deltaic_protocol::{Error, Result};
 
-use super::Attempts;
+use super::state::Attempts;
 use crate::post_commit::{OwnCommit, run_post_commit};
 use crate::transaction::{Committed, Transaction, already_done, assign_row_ids};
 

@@ -2,12 +2,12 @@
 
 use deltaic_protocol::{Result, Version};
 
+use super::contains_commit::is_shown_by;
+use super::gap::{Next, Readable, UnverifiedVersion, cleaned_up, ensure_same_table, look_for};
+use super::state::{Attempts, CommittedBy};
 use super::words::{exists, not_shown, not_synced};
-use super::{Attempts, CommittedBy};
 use crate::snapshot::{LoadOptions, Snapshot};
 use crate::transaction::already_done;
-use crate::transaction::contains_commit::is_shown_by;
-use crate::transaction::gap::{Next, Readable, UnverifiedVersion, cleaned_up, ensure_same_table, look_for};
 
 impl Attempts<'_> {
     /// Verifies that a version can be proposed. Returns the winning commit if the log shows that the version is taken.

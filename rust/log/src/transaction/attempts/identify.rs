@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use deltaic_protocol::{Result, Version};
 
+use super::commit_time::modified_ms;
+use super::gap::Readable;
+use super::state::{Attempts, CommittedBy};
 use super::words::{MOST_UNANSWERED, exists, not_to_be_seen, not_utf8};
-use super::{Attempts, CommittedBy};
 use crate::snapshot::LoadOptions;
-use crate::transaction::gap::Readable;
+use crate::transaction::WinningCommit;
 use crate::transaction::proposal::key_of;
-use crate::transaction::{WinningCommit, modified_ms};
 use deltaic_storage::clock::{now_ms, pause};
 
 impl Attempts<'_> {

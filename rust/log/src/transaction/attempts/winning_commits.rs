@@ -3,10 +3,10 @@
 use deltaic_protocol::row_tracking::RowTracking;
 use deltaic_protocol::{Result, Version};
 
+use super::gap::{Readable, ensure_same_table};
+use super::state::{Attempts, Effect, Stamped};
 use super::words::{describe, exists};
-use super::{Attempts, Effect, Stamped};
 use crate::transaction::commit_info::Provenance;
-use crate::transaction::gap::{Readable, ensure_same_table};
 use crate::transaction::{
     Attempt, IsolationLevel, UnitedVector, WinningCommit, check, follow, is_blind_append, rebase,
     stamp_in_commit_timestamp,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use deltaic_protocol::actions::Protocol;
 use deltaic_protocol::{Result, TableConfiguration};
 
-use crate::transaction::conflict_cause::ConflictCause;
+use super::cause::ConflictCause;
 use crate::transaction::isolation::is_blind_append;
 use crate::transaction::proposal::key_of;
 use crate::transaction::winning_commit::WinningFile;

@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use deltaic_protocol::row_tracking;
 
 use super::attempt::{Attempt, Case};
+use super::cause::ConflictCause;
 use super::metadata_change::hindrance;
+use super::row_level::SharedFile;
 use super::shared_files::shared_files;
 use crate::transaction::WinningCommit;
-use crate::transaction::conflict_cause::ConflictCause;
-use crate::transaction::dropped_feature::dropped_feature;
 use crate::transaction::proposal::key_of;
-use crate::transaction::row_level::SharedFile;
+use crate::transaction::rebase::dropped_feature;
 use crate::transaction::winning_commit::WinningFile;
 
 /// A check of the matrix, with its name.

@@ -6,8 +6,8 @@ use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::statistics::num_records;
 
 use super::attempt::{Case, Granularity};
+use super::row_level::{SharedFile, vector_key};
 use crate::transaction::proposal::{DecidedBy, key_of};
-use crate::transaction::row_level::{SharedFile, vector_key};
 use crate::transaction::winning_commit::WinningFile;
 
 /// Files that conflict at file granularity and whose deleted rows must be compared.

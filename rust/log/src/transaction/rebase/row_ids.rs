@@ -9,7 +9,7 @@ use deltaic_protocol::row_tracking::{self, RowTracking, high_water_mark, high_wa
 use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 
-use super::Base;
+use super::base::Base;
 use crate::transaction::proposal::key_of;
 use crate::transaction::winning_commit::WinningFile;
 use crate::transaction::{Proposal, WinningCommit};

@@ -6,9 +6,9 @@ use deltaic_protocol::in_commit_timestamp::InCommitTimestamps;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use serde_json::{Value, json};
 
-use super::Base;
+use super::base::Base;
+use super::dropped_feature::dropped_feature;
 use crate::transaction::Proposal;
-use crate::transaction::dropped_feature::dropped_feature;
 
 const ENABLEMENT_VERSION: &str = "delta.inCommitTimestampEnablementVersion";
 const ENABLEMENT_TIMESTAMP: &str = "delta.inCommitTimestampEnablementTimestamp";

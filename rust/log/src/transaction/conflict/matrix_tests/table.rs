@@ -2,8 +2,8 @@
 
 use super::{APPEND, Loser, OK, PROTOCOL, READ, TXN, WRITE, losers, other, removing, support_check};
 use crate::transaction::IsolationLevel::{Serializable, SnapshotIsolation};
+use crate::transaction::conflict::cause::ConflictCause;
 use crate::transaction::conflict::{Attempt, Granularity, Rule, check};
-use crate::transaction::conflict_cause::ConflictCause;
 use crate::transaction::samples::{add, domain, file, protocol, txn, version, winning_commit};
 
 /// Assigning and removing row ids is compatible with everything that does not change the same files.

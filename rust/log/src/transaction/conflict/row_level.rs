@@ -9,9 +9,9 @@ use std::sync::Arc;
 use deltaic_protocol::deletion_vector::{Bitmap, Descriptor};
 use deltaic_protocol::{Error, Result};
 
-use super::Proposal;
-use super::conflict_cause::ConflictCause;
-use super::proposal::key_of;
+use super::cause::ConflictCause;
+use crate::transaction::Proposal;
+use crate::transaction::proposal::key_of;
 
 /// A file that the current transaction changed or read and in which the winning commit deleted rows by deletion vector.
 #[derive(Clone, Debug, PartialEq, Eq)]

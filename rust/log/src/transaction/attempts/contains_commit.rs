@@ -3,8 +3,8 @@
 use deltaic_protocol::actions::DomainMetadata;
 use deltaic_protocol::{Result, row_tracking};
 
-use super::{Base, Proposal};
 use crate::snapshot::Snapshot;
+use crate::transaction::{Base, Proposal};
 
 /// Whether the commit's file was listed after the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,13 +8,13 @@ use deltaic_protocol::change::replaced;
 use deltaic_protocol::features::ensure_changeable;
 use deltaic_protocol::{Error, Result};
 
-use super::alter::is_of_configuration;
 use super::definition::Definition;
-use super::proposal::key_of;
-use super::table_operation::{Planned, PreviousAttempt, RunPolicy, TableOperation, run};
-use super::{CommitOptions, Committed, Transaction};
 use crate::checkpoint::whole_adds;
 use crate::snapshot::{LoadOptions, Snapshot};
+use crate::transaction::alter::is_of_configuration;
+use crate::transaction::proposal::key_of;
+use crate::transaction::table_operation::{Planned, PreviousAttempt, RunPolicy, TableOperation, run};
+use crate::transaction::{CommitOptions, Committed, Transaction};
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::location::TableLocation;
 
@@ -26,7 +26,7 @@ const MAX_ATTEMPTS: usize = 101;
 /// # Errors
 ///
 /// As [`replaced`]; `CommitConflict` if other writers keep winning.
-pub(super) async fn replace(
+pub(in crate::transaction) async fn replace(
     location: &Arc<TableLocation>,
     table: &impl Definition,
     options: &CommitOptions,

@@ -6,7 +6,7 @@ use deltaic_protocol::features::{FEATURES, Feature, feature, supports_for_writer
 /// Returns the first feature that the old protocol has, by its list or its versions, and that the new one lacks.
 ///
 /// Protocol: *Protocol Evolution*, *Table Features*.
-pub(super) fn dropped_feature<'a>(old: &'a Protocol, new: &Protocol) -> Option<&'a str> {
+pub(in crate::transaction) fn dropped_feature<'a>(old: &'a Protocol, new: &Protocol) -> Option<&'a str> {
     let for_writers: Vec<&str> = match old.min_writer_version {
         7 => old.writer_features.iter().flatten().map(String::as_str).collect(),
         version => names_of(|row| is_implied_for_writers(row, version)),

@@ -4,7 +4,7 @@ use deltaic_protocol::actions::{Add, Metadata};
 use deltaic_protocol::{Result, TableConfiguration};
 
 use super::definition::Definition;
-use super::{IfExists, Operation, OperationDetails};
+use crate::transaction::{IfExists, Operation, OperationDetails};
 
 /// The configuration of a table and its first files.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use deltaic_protocol::{Conflict, ErrorKind, Result};
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
 
-use super::{Committed, OwnerProcess};
+use crate::transaction::{Committed, OwnerProcess};
 use deltaic_storage::cancelled_files::delete_without_waiting;
 use deltaic_storage::location::TableLocation;
 use deltaic_storage::unused_memory::UnusedMemory;
@@ -51,12 +51,12 @@ impl StagedFiles {
     }
 
     /// Records that a version may reference the files from now on.
-    pub(super) fn begin_commit(&self) {
+    pub(in crate::transaction) fn begin_commit(&self) {
         self.is_committing.store(true, Ordering::Release);
     }
 
     /// Records that the commit certainly failed.
-    pub(super) fn end_commit(&self) {
+    pub(in crate::transaction) fn end_commit(&self) {
         self.is_committing.store(false, Ordering::Release);
     }
 

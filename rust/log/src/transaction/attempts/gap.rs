@@ -13,12 +13,12 @@ use deltaic_protocol::log_path::LogPath;
 use deltaic_protocol::properties::log_retention_ms;
 use deltaic_protocol::{Conflict, Error, ErrorKind, Result, Version};
 
-use super::Base;
 use super::contains_commit::CommitFile;
 use crate::cleanup::SHORT_RETENTION_MS;
 use crate::listing::Listing;
 use crate::segment::{complete_checkpoints, newest_version};
 use crate::snapshot::{LoadOptions, Snapshot, VersionFile};
+use crate::transaction::Base;
 use deltaic_storage::clock::Observed;
 use deltaic_storage::location::TableLocation;
 
@@ -54,7 +54,7 @@ pub(super) struct Continuity {
 
 impl Continuity {
     /// The state of the log when the snapshot of a transaction was loaded.
-    pub(super) fn of(snapshot: &Snapshot, base: &Base) -> Self {
+    pub(in crate::transaction) fn of(snapshot: &Snapshot, base: &Base) -> Self {
         Self {
             listed: snapshot.listed(),
             newest: Some(snapshot.version()),
@@ -63,7 +63,7 @@ impl Continuity {
     }
 
     /// The state of a log that has not been listed yet.
-    pub(super) fn unknown() -> Self {
+    pub(in crate::transaction) fn unknown() -> Self {
         Self {
             listed: None,
             newest: None,
@@ -212,8 +212,8 @@ fn has_short_retention(metadata: &Metadata) -> bool {
 
 /// The newest version of a log whose listing does not prove that it contains a commit.
 pub(super) struct UnverifiedVersion {
-    pub(super) newest: Snapshot,
-    pub(super) file: CommitFile,
+    pub(in crate::transaction) newest: Snapshot,
+    pub(in crate::transaction) file: CommitFile,
 }
 
 /// Looks in the log for a commit that was made as `version`. `None` if every reader sees it.

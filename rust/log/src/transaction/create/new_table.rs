@@ -8,7 +8,7 @@ use deltaic_protocol::schema::{ColumnName, DataType, PrimitiveType, StructType};
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration, Version};
 use serde_json::json;
 
-use super::OperationDetails;
+use crate::transaction::OperationDetails;
 use deltaic_storage::clock::{new_id, now_ms};
 
 /// What to do if a table already exists.
@@ -102,7 +102,7 @@ impl NewTable {
 }
 
 /// Operation parameters of the commit, as delta-spark records them.
-pub(super) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetails {
+pub(in crate::transaction) fn describe(table: &NewTable, metadata: &Metadata) -> OperationDetails {
     let clustering: Vec<String> = table.cluster_by.iter().map(ToString::to_string).collect();
     OperationDetails {
         parameters: vec![

@@ -9,8 +9,8 @@ use super::new_contents::NewContents;
 use super::new_table::IfExists;
 use super::new_table::NewTable;
 use super::replace::replace;
-use super::{CommitOptions, Committed, StagedFiles, Transaction, already_done};
 use crate::snapshot::{LoadOptions, Snapshot};
+use crate::transaction::{CommitOptions, Committed, StagedFiles, Transaction, already_done};
 use deltaic_storage::location::TableLocation;
 
 /// Creates a table; returns `None` if one exists and [`IfExists::Ignore`] is set.

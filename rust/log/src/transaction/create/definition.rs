@@ -5,7 +5,7 @@ use deltaic_protocol::{Result, TableConfiguration};
 use deltaic_storage::clock::now_ms;
 
 use super::new_table::{configuration_of, describe};
-use super::{IfExists, NewTable, Operation, OperationDetails};
+use crate::transaction::{IfExists, NewTable, Operation, OperationDetails};
 
 /// The contents of a table that is created, or that replaces another.
 pub(super) trait Definition: Send + Sync {
