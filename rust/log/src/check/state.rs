@@ -6,11 +6,19 @@ use std::hash::BuildHasher;
 use deltaic_protocol::Version;
 use deltaic_protocol::actions::{CommitInfo, DomainMetadata, LogicalFileKey, Metadata, Protocol, Txn};
 
-use super::OlderNames;
-use super::file_action::KnownValues;
-use super::file_requirements::{FileRequirements, examine_version};
-use super::file_table::{FileTable, PartitionPool};
-use super::finding::Finding;
+use super::file_actions::file_action::KnownValues;
+use super::file_actions::file_requirements::{FileRequirements, examine_version};
+use super::file_actions::file_table::{FileTable, PartitionPool};
+use super::findings::finding::Finding;
+
+/// Whether a check collects the paths that older versions refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OlderNames {
+    /// Collected, for a deep check.
+    Kept,
+    /// Not collected.
+    Dropped,
+}
 
 /// The state of the table at a version, as far as it is known.
 #[derive(Debug, Default)]

@@ -7,21 +7,21 @@ use deltaic_protocol::log_path::{LogFileKind, LogPath};
 use deltaic_protocol::{ErrorKind, Result, TableConfiguration, Version};
 use futures::StreamExt;
 
-use super::checkpoint::CheckpointExaminer;
-use super::checksum::ChecksumExaminer;
-use super::commit::examine_commit;
-use super::diagnosis::{
+use super::examination::{Examination, Examined};
+use super::file_actions::file_requirements::examine_newest;
+use super::file_actions::places::examine_places;
+use super::file_actions::row_ids::examine_row_ids;
+use super::findings::diagnosis::{
     CANNOT_BE_OPENED, MISSING_COMMIT, NO_PROTOCOL_OR_METADATA, UNREADABLE_FILE, UNSUPPORTED_FEATURE,
 };
-use super::file_requirements::examine_newest;
-use super::finding::{Finding, Findings};
-use super::folder::LogFolder;
-use super::hint::{CheckpointContents, examine_hint};
-use super::places::examine_places;
-use super::row_ids::examine_row_ids;
-use super::severity::Severity;
+use super::findings::finding::{Finding, Findings};
+use super::findings::severity::Severity;
+use super::log_files::checkpoint::CheckpointExaminer;
+use super::log_files::checksum::ChecksumExaminer;
+use super::log_files::commit::examine_commit;
+use super::log_files::folder::LogFolder;
+use super::log_files::hint::{CheckpointContents, examine_hint};
 use super::state::State;
-use super::{Examination, Examined};
 use crate::decode::action_text::ActionText;
 use crate::listing::LogFile;
 use crate::progress::Progress;

@@ -13,11 +13,11 @@ use futures::future::BoxFuture;
 use object_store::{ObjectMeta, ObjectStoreExt};
 
 use crate::checkpoint::parquet_out::Finished;
-use deltaic_storage::parquet_writer::Landed;
 use crate::decode::ActionsFile;
 use crate::decode::StatisticsSource;
 use crate::reconcile::Survivors;
 use crate::segment::CheckpointFiles;
+use deltaic_storage::parquet_writer::Landed;
 
 /// Maximum number of concurrent requests that verify that files exist.
 const CHECKS_IN_FLIGHT: usize = 64;

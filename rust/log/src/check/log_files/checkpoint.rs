@@ -15,34 +15,34 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::checkpoint_statistics::{other_statistics, read_statistics};
 use super::compare::{compare, report_statistics};
-use super::diagnosis::{BROKEN_CHECKPOINT, MISSING_SIDECAR, UNREADABLE_FILE};
-use super::file_action::validate_tombstone;
-use super::finding::{Finding, Findings};
-use super::fingerprint::Fingerprint;
 use super::folder::LogFolder;
 use super::hint::CheckpointContents;
 use super::seed::seed;
-use super::state::State;
-use super::statistics::{StatisticsReport, validate};
+use crate::check::file_actions::file_action::validate_tombstone;
+use crate::check::file_actions::fingerprint::Fingerprint;
+use crate::check::file_actions::statistics::{StatisticsReport, validate};
+use crate::check::findings::diagnosis::{BROKEN_CHECKPOINT, MISSING_SIDECAR, UNREADABLE_FILE};
+use crate::check::findings::finding::{Finding, Findings};
+use crate::check::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use crate::segment::CheckpointFiles;
 use deltaic_storage::location::{TableLocation, without_secrets};
 
 /// Context for checking checkpoints.
-pub(super) struct CheckpointExaminer<'a> {
-    pub(super) location: &'a Arc<TableLocation>,
-    pub(super) folder: &'a LogFolder,
-    pub(super) max_line_bytes: usize,
-    pub(super) now_ms: i64,
+pub(in crate::check) struct CheckpointExaminer<'a> {
+    pub(in crate::check) location: &'a Arc<TableLocation>,
+    pub(in crate::check) folder: &'a LogFolder,
+    pub(in crate::check) max_line_bytes: usize,
+    pub(in crate::check) now_ms: i64,
     /// The sidecars that checkpoints refer to; `None` after an unreadable checkpoint, which may refer to
     /// more.
-    pub(super) sidecars: Option<BTreeSet<String>>,
+    pub(in crate::check) sidecars: Option<BTreeSet<String>>,
 }
 
 impl CheckpointExaminer<'_> {
     /// Checks a checkpoint. Returns the size of its contents; `None` if it cannot be read.
-    pub(super) async fn examine(
+    pub(in crate::check) async fn examine(
         &mut self,
         files: &CheckpointFiles,
         state: &mut State,

@@ -23,14 +23,14 @@ const TIGHT_BOUNDS: &str = "tightBounds";
 /// A hash of statistics: independent of the order of keys, white space, and the spelling of a number or a
 /// time; null and empty values count as absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fingerprint(NonZeroU64);
+pub(in crate::check) struct Fingerprint(NonZeroU64);
 
 impl Fingerprint {
     /// Fingerprint of a file without statistics.
-    pub(super) const NOTHING: Self = Self(NonZeroU64::MIN);
+    pub(in crate::check) const NOTHING: Self = Self(NonZeroU64::MIN);
 
     /// Returns the fingerprint of the text of `add.stats`.
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::check) fn of(text: &str) -> Self {
         let mut json = serde_json::Deserializer::from_str(text);
         let hashed = AnyValue { is_top: true }
             .deserialize(&mut json)
@@ -42,7 +42,7 @@ impl Fingerprint {
 
     /// Whether the statistics in a copy of an action contradict the action. A copy may omit statistics, and
     /// unknown statistics contradict nothing.
-    pub(super) fn contradicts(copy: Option<Self>, action: Option<Self>) -> bool {
+    pub(in crate::check) fn contradicts(copy: Option<Self>, action: Option<Self>) -> bool {
         match (copy, action) {
             (Some(copy), Some(action)) => copy != Self::NOTHING && copy != action,
             _ => false,

@@ -7,11 +7,13 @@ use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::actions::{Metadata, Protocol};
 use deltaic_protocol::partition::values_of_row;
 
-use super::diagnosis::{BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT};
-use super::file_table::are_same_values;
-use super::finding::Finding;
-use super::severity::Severity;
-use super::state::State;
+use crate::check::file_actions::file_table::are_same_values;
+use crate::check::findings::diagnosis::{
+    BROKEN_CHECKPOINT, CHECKPOINT_CONTRADICTS_COMMITS, FOREIGN_CHECKPOINT,
+};
+use crate::check::findings::finding::Finding;
+use crate::check::findings::severity::Severity;
+use crate::check::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use deltaic_storage::location::without_secrets;
@@ -20,7 +22,7 @@ use deltaic_storage::location::without_secrets;
 const NAMED: usize = 3;
 
 /// Reports differences between a checkpoint and the commits.
-pub(super) fn compare(
+pub(in crate::check) fn compare(
     checkpoint: &Checkpoint,
     removes: &[Arc<FileBatch>],
     state: &mut State,

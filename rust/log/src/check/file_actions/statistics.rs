@@ -11,8 +11,8 @@ use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType}
 use deltaic_protocol::strict_json::ensure_strict;
 use serde_json::value::RawValue;
 
-use super::diagnosis::{IMPOSSIBLE_STATISTICS, LOOSE_JSON, STATISTICS_NOT_JSON};
-use super::finding::Finding;
+use crate::check::findings::diagnosis::{IMPOSSIBLE_STATISTICS, LOOSE_JSON, STATISTICS_NOT_JSON};
+use crate::check::findings::finding::Finding;
 
 /// Maximum number of findings reported for one file.
 const FAULTS: usize = 3;
@@ -24,15 +24,15 @@ type Level<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// Result of validating a file's statistics.
 #[derive(Debug, Default)]
-pub(super) struct StatisticsReport {
+pub(in crate::check) struct StatisticsReport {
     /// `numRecords`, if it is a valid count.
-    pub(super) num_records: Option<i64>,
+    pub(in crate::check) num_records: Option<i64>,
     /// The findings.
-    pub(super) faults: Vec<Finding>,
+    pub(in crate::check) faults: Vec<Finding>,
 }
 
 /// Validates the text of `add.stats` against the schema with physical names.
-pub(super) fn validate(text: &str, schema: Option<&StructType>) -> StatisticsReport {
+pub(in crate::check) fn validate(text: &str, schema: Option<&StructType>) -> StatisticsReport {
     let mut checked = StatisticsReport::default();
     let parsed: Level<'_> = match serde_json::from_str(text) {
         Ok(parsed) => parsed,

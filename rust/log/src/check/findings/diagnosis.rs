@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn every_code_is_one_and_is_explained() {
         let mut codes = HashSet::new();
-        let page = include_str!("../../../../docs/reference/check.md");
+        let page = include_str!("../../../../../docs/reference/check.md");
         for diagnosis in DIAGNOSES {
             assert!(codes.insert(diagnosis.code), "{} is listed twice", diagnosis.code);
             for text in [diagnosis.meaning, diagnosis.remedy] {

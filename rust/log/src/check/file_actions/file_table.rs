@@ -12,7 +12,7 @@ use hashbrown::hash_table::Entry;
 use super::fingerprint::Fingerprint;
 
 /// Partition values as in the log.
-pub(super) type SharedPartitionValues = Arc<BTreeMap<String, Option<String>>>;
+pub(in crate::check) type SharedPartitionValues = Arc<BTreeMap<String, Option<String>>>;
 
 /// A logical file.
 #[derive(Clone, Debug)]
@@ -27,15 +27,15 @@ pub struct FileEntry {
     pub num_records: Option<i64>,
     /// Modification time in milliseconds since the epoch.
     pub modification_time: i64,
-    pub(super) partition_values: SharedPartitionValues,
+    pub(in crate::check) partition_values: SharedPartitionValues,
     /// Whether it has a `baseRowId` and a `defaultRowCommitVersion`.
-    pub(super) has_row_ids: bool,
+    pub(in crate::check) has_row_ids: bool,
     /// Fingerprint of its statistics; `None` if unknown.
-    pub(super) statistics: Option<Fingerprint>,
+    pub(in crate::check) statistics: Option<Fingerprint>,
     /// The version of the action.
-    pub(super) version: i64,
+    pub(in crate::check) version: i64,
     /// The last comparison that included it.
-    pub(super) met: u64,
+    pub(in crate::check) met: u64,
 }
 
 impl FileEntry {
@@ -56,14 +56,14 @@ impl FileEntry {
         }
     }
 
-    pub(super) fn key(&self) -> LogicalFileKey<'_> {
+    pub(in crate::check) fn key(&self) -> LogicalFileKey<'_> {
         let vector = self.deletion_vector.as_deref();
         LogicalFileKey::new(&self.path, vector.map(Descriptor::key))
     }
 
     /// Whether a copy of the action agrees in size, modification time, partition values and, if it has them,
     /// statistics.
-    pub(super) fn is_copied_by(&self, copy: &Self) -> bool {
+    pub(in crate::check) fn is_copied_by(&self, copy: &Self) -> bool {
         self.size == copy.size
             && self.modification_time == copy.modification_time
             && are_same_values(&self.partition_values, &copy.partition_values)
@@ -72,7 +72,7 @@ impl FileEntry {
 }
 
 /// Whether partition values are equal; an empty string is NULL.
-pub(super) fn are_same_values(
+pub(in crate::check) fn are_same_values(
     one: &BTreeMap<String, Option<String>>,
     other: &BTreeMap<String, Option<String>>,
 ) -> bool {
@@ -86,7 +86,7 @@ pub(super) fn are_same_values(
 
 /// Logical files by key.
 #[derive(Debug, Default)]
-pub(super) struct FileTable {
+pub(in crate::check) struct FileTable {
     table: HashTable<FileEntry>,
     seed: foldhash::quality::RandomState,
     /// Number of live files with a deletion vector by path.
@@ -95,33 +95,33 @@ pub(super) struct FileTable {
 }
 
 impl FileTable {
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::check) fn len(&self) -> usize {
         self.table.len()
     }
 
-    pub(super) fn size_in_bytes(&self) -> i64 {
+    pub(in crate::check) fn size_in_bytes(&self) -> i64 {
         let bounded = self
             .size_in_bytes
             .clamp(i128::from(i64::MIN), i128::from(i64::MAX));
         i64::try_from(bounded).unwrap_or(i64::MAX)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &FileEntry> {
+    pub(in crate::check) fn iter(&self) -> impl Iterator<Item = &FileEntry> {
         self.table.iter()
     }
 
-    pub(super) fn find(&self, key: &LogicalFileKey<'_>) -> Option<&FileEntry> {
+    pub(in crate::check) fn find(&self, key: &LogicalFileKey<'_>) -> Option<&FileEntry> {
         let hash = self.seed.hash_one(key);
         self.table.find(hash, |entry| entry.key() == *key)
     }
 
-    pub(super) fn find_mut(&mut self, key: &LogicalFileKey<'_>) -> Option<&mut FileEntry> {
+    pub(in crate::check) fn find_mut(&mut self, key: &LogicalFileKey<'_>) -> Option<&mut FileEntry> {
         let hash = self.seed.hash_one(key);
         self.table.find_mut(hash, |entry| entry.key() == *key)
     }
 
     /// Inserts a file; returns the previous one of the same key.
-    pub(super) fn insert(&mut self, file: FileEntry) -> Option<FileEntry> {
+    pub(in crate::check) fn insert(&mut self, file: FileEntry) -> Option<FileEntry> {
         let hash = self.seed.hash_one(file.key());
         self.size_in_bytes += i128::from(file.size);
         let seed = &self.seed;
@@ -146,7 +146,7 @@ impl FileTable {
         }
     }
 
-    pub(super) fn remove(&mut self, key: &LogicalFileKey<'_>) -> Option<FileEntry> {
+    pub(in crate::check) fn remove(&mut self, key: &LogicalFileKey<'_>) -> Option<FileEntry> {
         let hash = self.seed.hash_one(key);
         let occupied = self.table.find_entry(hash, |entry| entry.key() == *key).ok()?;
         let (removed, _) = occupied.remove();
@@ -163,14 +163,14 @@ impl FileTable {
     }
 
     /// Number of live files with a path.
-    pub(super) fn times_live(&self, path: &str) -> u32 {
+    pub(in crate::check) fn times_live(&self, path: &str) -> u32 {
         let plain = self.find(&LogicalFileKey::new(path, None)).is_some();
         let with_vector = self.with_vector.get(path).copied().unwrap_or(0);
         u32::from(plain).saturating_add(with_vector)
     }
 
     /// Returns paths that are live more than once.
-    pub(super) fn paths_live_twice(&self) -> Vec<&str> {
+    pub(in crate::check) fn paths_live_twice(&self) -> Vec<&str> {
         let paths = self.with_vector.keys().map(AsRef::as_ref);
         let mut twice: Vec<&str> = paths.filter(|path| self.times_live(path) > 1).collect();
         twice.sort_unstable();
@@ -180,10 +180,13 @@ impl FileTable {
 
 /// Interned partition values: each is stored once, however many files share it.
 #[derive(Debug, Default)]
-pub(super) struct PartitionPool(HashSet<SharedPartitionValues>);
+pub(in crate::check) struct PartitionPool(HashSet<SharedPartitionValues>);
 
 impl PartitionPool {
-    pub(super) fn keep(&mut self, values: BTreeMap<String, Option<String>>) -> SharedPartitionValues {
+    pub(in crate::check) fn keep(
+        &mut self,
+        values: BTreeMap<String, Option<String>>,
+    ) -> SharedPartitionValues {
         if let Some(known) = self.0.get(&values) {
             return Arc::clone(known);
         }

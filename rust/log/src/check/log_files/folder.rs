@@ -9,12 +9,12 @@ use deltaic_protocol::log_path::{
 use deltaic_protocol::{Error, Result, Version};
 use object_store::ObjectMeta;
 
-use super::diagnosis::{
+use crate::check::findings::diagnosis::{
     FOLDER_AS_COMMIT, INCOMPLETE_CHECKPOINT, NEARLY_RIGHT_NAME, NO_REGULAR_FILE, ORPHANED_SIDECAR,
     STAGED_COMMIT, TEMPORARY_FILE, UNREADABLE_FILE,
 };
-use super::finding::{Finding, Findings};
-use super::severity::Severity;
+use crate::check::findings::finding::{Finding, Findings};
+use crate::check::findings::severity::Severity;
 use crate::listing::{Listing, LogFile, list_folder};
 use crate::segment::{newest_version, not_a_table};
 use deltaic_storage::location::TableLocation;
@@ -24,11 +24,11 @@ use deltaic_storage::{is_not_a_folder, store_error};
 const SIDECARS: &str = "_sidecars";
 
 /// The log's folder as the store lists it.
-pub(super) struct LogFolder {
+pub(in crate::check) struct LogFolder {
     /// The files whose names the protocol defines.
-    pub(super) listing: Listing,
+    pub(in crate::check) listing: Listing,
     /// The names in `_sidecars`.
-    pub(super) sidecars: BTreeSet<String>,
+    pub(in crate::check) sidecars: BTreeSet<String>,
     /// The names in `_staged_commits`.
     staged: BTreeSet<String>,
     /// Names of other files.
@@ -43,7 +43,7 @@ pub(super) struct LogFolder {
 
 impl LogFolder {
     /// Lists the folder. Fails if there is no table, or if the store cannot be listed.
-    pub(super) async fn list(location: &TableLocation) -> Result<Self> {
+    pub(in crate::check) async fn list(location: &TableLocation) -> Result<Self> {
         let folder = location.below(LOG_FOLDER)?;
         let listed = match list_folder(location, &folder).await {
             Ok(listed) => listed,
@@ -125,7 +125,7 @@ impl LogFolder {
     }
 
     /// Reports findings that the names alone show.
-    pub(super) fn examine(&self, findings: &mut Findings) {
+    pub(in crate::check) fn examine(&self, findings: &mut Findings) {
         for version in &self.folders {
             findings.add(
                 Finding::new(
@@ -196,7 +196,7 @@ impl LogFolder {
     }
 
     /// Reports sidecars that no checkpoint refers to.
-    pub(super) fn examine_sidecars(&self, named: &BTreeSet<String>, findings: &mut Findings) {
+    pub(in crate::check) fn examine_sidecars(&self, named: &BTreeSet<String>, findings: &mut Findings) {
         for name in self.sidecars.difference(named) {
             findings.add(
                 Finding::new(&ORPHANED_SIDECAR, "no checkpoint refers to the sidecar")

@@ -15,13 +15,13 @@ use serde_json::value::RawValue;
 
 use super::commit::owned_values;
 use super::compare::{different_metadata, is_same_protocol};
-use super::diagnosis::{
+use crate::check::file_actions::file_table::{FileEntry, FileTable};
+use crate::check::file_actions::fingerprint::Fingerprint;
+use crate::check::findings::diagnosis::{
     BROKEN_COMPACTION, COMPACTION_DISAGREES, COMPACTION_FORBIDDEN_ACTION, NOT_ALL_COMPARED,
     REVERSED_COMPACTION,
 };
-use super::file_table::{FileEntry, FileTable};
-use super::finding::{Finding, Findings};
-use super::fingerprint::Fingerprint;
+use crate::check::findings::finding::{Finding, Findings};
 use crate::decode::action_text::{ActionText, Line};
 use crate::listing::LogFile;
 use crate::snapshot::{LoadOptions, Snapshot};
@@ -30,7 +30,7 @@ use deltaic_storage::store_error;
 
 /// Compares a compaction file with its commits if all of these exist. Subtracts the commits it reads from
 /// `commits_left`.
-pub(super) async fn examine_compaction(
+pub(in crate::check) async fn examine_compaction(
     location: &Arc<TableLocation>,
     file: &Arc<LogFile>,
     commits: &BTreeMap<Version, Arc<LogFile>>,
@@ -202,7 +202,8 @@ impl Words {
                     size: remove.size.unwrap_or(0),
                     num_records: None,
                     modification_time: 0,
-                    partition_values: super::file_table::SharedPartitionValues::default(),
+                    partition_values: crate::check::file_actions::file_table::SharedPartitionValues::default(
+                    ),
                     has_row_ids: false,
                     statistics: None,
                     version: version.as_i64(),

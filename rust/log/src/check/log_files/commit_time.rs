@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use deltaic_protocol::actions::CommitInfo;
 
-use super::diagnosis::IMPOSSIBLE_TIME;
-use super::finding::Finding;
+use crate::check::findings::diagnosis::IMPOSSIBLE_TIME;
+use crate::check::findings::finding::Finding;
 
 /// The range of the years 1 to 9999 in milliseconds since the epoch, which date types of most languages
 /// support.

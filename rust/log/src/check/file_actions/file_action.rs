@@ -4,24 +4,24 @@ use std::collections::{BTreeMap, HashMap};
 
 use deltaic_protocol::partition::value_of;
 
-use super::diagnosis::{
+use super::file_requirements::FileRequirements;
+use super::file_table::{FileEntry, SharedPartitionValues};
+use crate::check::findings::diagnosis::{
     BAD_DELETION_VECTOR, BAD_FILE_SIZE, BAD_PARTITION_VALUE, DELETION_VECTOR_WITHOUT_FEATURE,
     IMPOSSIBLE_STATISTICS, MISSING_PARTITION_VALUE, ODD_TOMBSTONE_TIME,
 };
-use super::file_requirements::FileRequirements;
-use super::file_table::{FileEntry, SharedPartitionValues};
-use super::finding::Finding;
+use crate::check::findings::finding::Finding;
 
 /// Clock tolerance: only a deletion timestamp further ahead than this counts as in the future.
 const CLOCKS_DIFFER_MS: i64 = 24 * 3_600_000;
 
 /// Findings by partition values, cached because many files share them.
 #[derive(Debug, Default)]
-pub(super) struct KnownValues(HashMap<SharedPartitionValues, Option<Finding>>);
+pub(in crate::check) struct KnownValues(HashMap<SharedPartitionValues, Option<Finding>>);
 
 impl KnownValues {
     /// Clears the cache, because the table's configuration changed.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::check) fn clear(&mut self) {
         self.0.clear();
     }
 
@@ -52,7 +52,7 @@ fn validate_values(
 }
 
 /// Validates an added file.
-pub(super) fn validate_add(
+pub(in crate::check) fn validate_add(
     file: &FileEntry,
     requirements: Option<&FileRequirements>,
     known: &mut KnownValues,
@@ -85,7 +85,7 @@ pub(super) fn validate_add(
 }
 
 /// Validates the deletion timestamp of a tombstone, in milliseconds since the epoch.
-pub(super) fn validate_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
+pub(in crate::check) fn validate_tombstone(deletion_timestamp: Option<i64>, now_ms: i64) -> Option<Finding> {
     let time = deletion_timestamp?;
     let what = if time < 0 {
         "is before 1970"

@@ -11,9 +11,9 @@ use deltaic_protocol::Result;
 use deltaic_protocol::actions::{ActionLine, LogicalFileKey, parse_line};
 use deltaic_protocol::deletion_vector::Descriptor;
 
-use super::file_table::FileTable;
-use super::fingerprint::Fingerprint;
 use super::folder::is_json_checkpoint;
+use crate::check::file_actions::file_table::FileTable;
+use crate::check::file_actions::fingerprint::Fingerprint;
 use crate::decode::ActionsFile;
 use crate::decode::action_text::{ActionText, Line};
 use crate::decode::checkpoint::Checkpoint;

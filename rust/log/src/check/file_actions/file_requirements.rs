@@ -12,30 +12,30 @@ use deltaic_protocol::row_tracking::{self, RowTracking};
 use deltaic_protocol::schema::{DataType, PrimitiveType, StructField, StructType};
 use deltaic_protocol::{ErrorKind, TableConfiguration, clustering, constraints};
 
-use super::diagnosis::{
+use crate::check::findings::diagnosis::{
     BAD_DOMAIN, BAD_PROPERTY, BROKEN_COLUMN_MAPPING, BROKEN_METADATA, BROKEN_PROTOCOL, ODD_SCHEMA,
     PROPERTY_WITHOUT_FEATURE, PROTOCOL_CONTRADICTION, TYPE_WITHOUT_FEATURE, UNSUPPORTED_FEATURE,
 };
-use super::finding::{Finding, Findings};
+use crate::check::findings::finding::{Finding, Findings};
 
 /// The requirements for file actions.
 #[derive(Clone, Debug)]
-pub(super) struct FileRequirements {
+pub(in crate::check) struct FileRequirements {
     /// The partition columns, with their physical names.
-    pub(super) partition_columns: Vec<StructField>,
+    pub(in crate::check) partition_columns: Vec<StructField>,
     /// The schema, with its physical names.
-    pub(super) schema: StructType,
+    pub(in crate::check) schema: StructType,
     /// Whether files may have deletion vectors.
     pub(super) has_deletion_vectors: bool,
     /// Whether every row of the table has a row ID.
-    pub(super) has_row_ids: bool,
+    pub(in crate::check) has_row_ids: bool,
     /// The in-commit timestamp configuration; `None` if it is invalid.
-    pub(super) in_commit_timestamps: Option<InCommitTimestamps>,
+    pub(in crate::check) in_commit_timestamps: Option<InCommitTimestamps>,
 }
 
 impl FileRequirements {
     /// Derives the requirements from protocol and metadata. An error means invalid metadata.
-    pub(super) fn of(protocol: Option<&Protocol>, metadata: &Metadata) -> Result<Self> {
+    pub(in crate::check) fn of(protocol: Option<&Protocol>, metadata: &Metadata) -> Result<Self> {
         let schema = metadata.schema()?;
         let table = protocol.map(|protocol| TableConfiguration::new(protocol.clone(), metadata.clone()));
         let table = table.as_ref();
@@ -63,7 +63,7 @@ impl FileRequirements {
 }
 
 /// Reports invalid metadata and protocol of a version.
-pub(super) fn examine_version(
+pub(in crate::check) fn examine_version(
     protocol: Option<&Protocol>,
     metadata: Option<&Metadata>,
     mut report: impl FnMut(Finding),
@@ -88,7 +88,7 @@ pub(super) fn examine_version(
 }
 
 /// Reports contradictions of the newest protocol, metadata and system domains.
-pub(super) fn examine_newest<'a>(
+pub(in crate::check) fn examine_newest<'a>(
     table: &TableConfiguration,
     domains: impl Iterator<Item = &'a DomainMetadata>,
     findings: &mut Findings,

@@ -2,14 +2,14 @@
 //!
 //! Protocol: *Row IDs*: every file of a version that enables row tracking has a `baseRowId`.
 
-use super::diagnosis::MISSING_ROW_IDS;
 use super::file_requirements::FileRequirements;
 use super::file_table::FileTable;
-use super::finding::Finding;
+use crate::check::findings::diagnosis::MISSING_ROW_IDS;
+use crate::check::findings::finding::Finding;
 use deltaic_storage::location::without_secrets;
 
 /// Reports live files that lack the fields of row tracking.
-pub(super) fn examine_row_ids(
+pub(in crate::check) fn examine_row_ids(
     requirements: Option<&FileRequirements>,
     files: &FileTable,
     mut report: impl FnMut(Finding),

@@ -9,17 +9,17 @@ use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::deletion_vector::Descriptor;
 use deltaic_protocol::partition::values_of_row;
 
-use super::diagnosis::{BROKEN_CHECKPOINT, PATH_LIVE_TWICE};
-use super::file_action::validate_add;
-use super::file_table::FileEntry;
-use super::finding::Finding;
-use super::state::State;
+use crate::check::file_actions::file_action::validate_add;
+use crate::check::file_actions::file_table::FileEntry;
+use crate::check::findings::diagnosis::{BROKEN_CHECKPOINT, PATH_LIVE_TWICE};
+use crate::check::findings::finding::Finding;
+use crate::check::state::State;
 use crate::decode::FileBatch;
 use crate::decode::checkpoint::Checkpoint;
 use deltaic_storage::location::without_secrets;
 
 /// Replaces the state by that of a checkpoint.
-pub(super) fn seed(checkpoint: &Checkpoint, state: &mut State, report: &mut dyn FnMut(Finding)) {
+pub(in crate::check) fn seed(checkpoint: &Checkpoint, state: &mut State, report: &mut dyn FnMut(Finding)) {
     let is_of_version = state.version == Some(checkpoint.files.version);
     let info = std::mem::take(&mut state.commit_info);
     let was_examined = is_of_version || info != Default::default();

@@ -5,11 +5,11 @@
 use deltaic_protocol::actions::{DomainMetadata, Txn};
 use deltaic_protocol::checksum::{FileSummary, StateSummary, VersionChecksum};
 
-use super::diagnosis::{
+use crate::check::findings::diagnosis::{
     BROKEN_CHECKSUM, CHECKSUM_DISAGREES, CHECKSUM_WITHOUT_ID, FOREIGN_CHECKSUM, NOT_ALL_COMPARED,
 };
-use super::finding::{Finding, Findings};
-use super::state::State;
+use crate::check::findings::finding::{Finding, Findings};
+use crate::check::state::State;
 use crate::listing::LogFile;
 
 /// Maximum number of files compared with all checksums together: each comparison may need all files of its
@@ -18,7 +18,7 @@ const MOST_FILES: u64 = 1 << 28;
 
 /// Checks version checksums one after the other.
 #[derive(Debug)]
-pub(super) struct ChecksumExaminer {
+pub(in crate::check) struct ChecksumExaminer {
     files_left: u64,
 }
 
@@ -56,7 +56,13 @@ impl ChecksumExaminer {
     }
 
     /// Checks a checksum, and compares it with the state if that is complete and of the same version.
-    pub(super) fn examine(&mut self, file: &LogFile, bytes: &[u8], state: &State, findings: &mut Findings) {
+    pub(in crate::check) fn examine(
+        &mut self,
+        file: &LogFile,
+        bytes: &[u8],
+        state: &State,
+        findings: &mut Findings,
+    ) {
         let (path, version) = (file.relative(), file.path.version);
         let mut report = |finding: Finding| findings.add(finding.at(path.as_str()).of_version(version));
         let mut checksum = match VersionChecksum::parse(bytes) {

@@ -16,17 +16,17 @@ use deltaic_protocol::strict_json::ensure_strict;
 use memchr::memmem;
 
 use super::commit_time::validate_times;
-use super::diagnosis::{
+use crate::check::file_actions::file_action::{validate_add, validate_tombstone};
+use crate::check::file_actions::file_table::FileEntry;
+use crate::check::file_actions::fingerprint::Fingerprint;
+use crate::check::file_actions::statistics::validate;
+use crate::check::findings::diagnosis::{
     COMMIT_INFO_NOT_FIRST, DAMAGED_COMMIT, DUPLICATE_ACTION, DUPLICATE_FILE, IN_COMMIT_TIMESTAMP_GOES_BACK,
     LOOSE_JSON, MISSING_IN_COMMIT_TIMESTAMP, NO_PROTOCOL_OR_METADATA, PATH_LIVE_TWICE, STATISTICS_NOT_JSON,
 };
-use super::file_action::{validate_add, validate_tombstone};
-use super::file_table::FileEntry;
-use super::finding::{Finding, Findings};
-use super::fingerprint::Fingerprint;
-use super::severity::Severity;
-use super::state::{State, Touched};
-use super::statistics::validate;
+use crate::check::findings::finding::{Finding, Findings};
+use crate::check::findings::severity::Severity;
+use crate::check::state::{State, Touched};
 use crate::decode::action_text::{ActionText, Line};
 use deltaic_storage::location::without_secrets;
 
@@ -53,7 +53,7 @@ pub(super) struct CommitReader<'a> {
 }
 
 /// Reads a commit. Failures of the store are errors; everything else becomes findings.
-pub(super) async fn examine_commit(
+pub(in crate::check) async fn examine_commit(
     text: &ActionText,
     state: &mut State,
     findings: &mut Findings,

@@ -5,9 +5,9 @@
 use deltaic_protocol::Version;
 use deltaic_protocol::log_path::{LAST_CHECKPOINT, LOG_FOLDER};
 
-use super::diagnosis::{BROKEN_HINT, DANGLING_HINT, HINT_DISAGREES, STALE_HINT};
-use super::finding::{Finding, Findings};
 use super::folder::LogFolder;
+use crate::check::findings::diagnosis::{BROKEN_HINT, DANGLING_HINT, HINT_DISAGREES, STALE_HINT};
+use crate::check::findings::finding::{Finding, Findings};
 use crate::last_checkpoint::{Hint, read_with_counts};
 use crate::listing::Listing;
 use crate::segment::{complete_checkpoints, newest_version};
@@ -15,16 +15,16 @@ use deltaic_storage::location::TableLocation;
 
 /// Number of actions and size of a checkpoint.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CheckpointContents {
-    pub(super) adds: usize,
+pub(in crate::check) struct CheckpointContents {
+    pub(in crate::check) adds: usize,
     /// Number of actions of all kinds; `None` if they were not counted.
-    pub(super) actions: Option<usize>,
+    pub(in crate::check) actions: Option<usize>,
     /// Size of its files in bytes.
-    pub(super) bytes: u64,
+    pub(in crate::check) bytes: u64,
 }
 
 /// Checks the target of the hint; `readable` are the checkpoints that can be read.
-pub(super) async fn examine_hint(
+pub(in crate::check) async fn examine_hint(
     location: &TableLocation,
     listing: &Listing,
     readable: &[(Version, CheckpointContents)],

@@ -10,16 +10,20 @@ use std::hash::{BuildHasher, RandomState};
 use deltaic_protocol::Result;
 use object_store::path::Path;
 
-use super::diagnosis::{FILE_OUTSIDE_OF_TABLE, PLACE_LIVE_TWICE};
 use super::file_table::{FileEntry, FileTable};
-use super::finding::Finding;
+use crate::check::findings::diagnosis::{FILE_OUTSIDE_OF_TABLE, PLACE_LIVE_TWICE};
+use crate::check::findings::finding::Finding;
 use deltaic_storage::location::{TableLocation, without_secrets};
 
 /// Possible prefix of a local URI, which readers are not required to support.
 const THIS_HOST: &str = "file://localhost/";
 
 /// Reports live files outside of the table, and files that are live under several spellings of their path.
-pub(super) fn examine_places(location: &TableLocation, files: &FileTable, mut report: impl FnMut(Finding)) {
+pub(in crate::check) fn examine_places(
+    location: &TableLocation,
+    files: &FileTable,
+    mut report: impl FnMut(Finding),
+) {
     // One hash per location, since all paths together are large.
     let seed = RandomState::new();
     let mut places: HashMap<u64, &FileEntry> = HashMap::new();
