@@ -76,7 +76,15 @@ def test_a_failure_after_rows_waited_leaves_no_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "error"), [(0, ValueError), (-1, ValueError), ("1", TypeError), (True, TypeError)]
+    ("memory", "error"),
+    [
+        (0, ValueError),
+        (-1, ValueError),
+        ("1", ValueError),
+        ("much", ValueError),
+        (1.5, TypeError),
+        (True, TypeError),
+    ],
 )
 def test_invalid_memory_is_refused(tmp_path: Path, memory: object, error: type[Exception]) -> None:
     table = deltaic.Table.create(tmp_path, pa.schema([("id", pa.int64())]))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-__all__ = ["bounded_int", "flag", "names", "options", "place", "text", "whole_number"]
+__all__ = ["bounded_int", "byte_size", "flag", "names", "options", "place", "text", "whole_number"]
+
+_SIZE = re.compile(r"(\d+)\s*(?:([kmgt]?)b|([kmgt])(?:ib)?|)", re.IGNORECASE)
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def whole_number(name: str, value: object) -> int:
@@ -45,6 +49,24 @@ def bounded_int(name: str, value: object, *, minimum: int) -> int:
     if number < minimum:
         raise ValueError(f"{name} must be at least {minimum}, not {number}")
     return min(number, sys.maxsize)
+
+
+def byte_size(name: str, value: object, *, minimum: int) -> int:
+    """Validates a number of bytes, given as an integer or as text with a unit of powers of 1024.
+
+    Raises:
+        ValueError: It is below the minimum, or the text is no size.
+        TypeError: It has another type.
+
+    >>> [byte_size("memory", size, minimum=1) for size in (4096, "4096", "4 KiB", "4kb", "4k")]
+    [4096, 4096, 4096, 4096, 4096]
+    """
+    if not isinstance(value, str):
+        return bounded_int(name, value, minimum=minimum)
+    size = _SIZE.fullmatch(value.strip())
+    if size is None:
+        raise ValueError(f'{name} may not be {value!r}: give a number of bytes, or a text such as "256 MiB"')
+    return bounded_int(name, int(size[1]) << _UNITS[(size[2] or size[3] or "").lower()], minimum=minimum)
 
 
 def flag(name: str, value: object) -> bool:

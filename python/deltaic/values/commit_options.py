@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from deltaic.commit import to_app_transaction, to_commit_info
-from deltaic.values.arguments import bounded_int, flag
+from deltaic.values.arguments import bounded_int, byte_size, flag
 from deltaic.values.foreign_names import ARGUMENTS
 from deltaic.values.progress import Progress, to_progress
 
@@ -49,9 +49,10 @@ class CommitOptions(TypedDict, total=False):
         empty_partition_text: What happens to empty text in a partition column of new rows, which every reader
             of Delta tables reads back as NULL (``"error"``). ``"null"`` writes NULL instead, as Spark
             does; this is an error in a column that is NOT NULL.
-        memory: Bytes for rows in progress (None: a quarter of the machine). Rows of more partitions than can
-            be open at once are kept in a temporary file, in the folder that the environment variable
-            ``TMPDIR`` names; so do the rows of a merge that take more than a quarter of it.
+        memory: Memory for rows in progress, in bytes or as text such as ``"256 MiB"`` (None: a quarter of the
+            machine). Rows of more partitions than can be open at once are kept in a temporary file, in the
+            folder that the environment variable ``TMPDIR`` names; so are the rows of a merge that take more
+            than a quarter of it.
         progress: Called from time to time, and when a call has succeeded (None): with ``"files"`` (reading
             data files), ``"rows"`` (writing rows) or ``"deletions"`` (of a vacuum), the number of completed
             ones, and the total, which is 0 if it is not known. True shows a line on stderr, if that is a
@@ -72,7 +73,7 @@ class CommitOptions(TypedDict, total=False):
     row_level: bool
     upkeep: bool
     empty_partition_text: EmptyPartitionText
-    memory: int | None
+    memory: int | str | None
     progress: Progress | bool | None
 
 
@@ -104,7 +105,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
         "row_level": flag("row_level", given.get("row_level", True)),
         "upkeep": flag("upkeep", given.get("upkeep", True)),
         "empty_text_is_null": _is_null(given.get("empty_partition_text", "error")),
-        "memory": None if memory is None else bounded_int("memory", memory, minimum=1 << 20),
+        "memory": None if memory is None else byte_size("memory", memory, minimum=1 << 20),
         "progress": to_progress(given.get("progress")),
     }
 

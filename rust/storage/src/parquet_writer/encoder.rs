@@ -13,7 +13,7 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::file_writer::FileForm;
+use super::file_form::FileForm;
 use super::pieces::Pieces;
 use super::spread::spread;
 

@@ -6,25 +6,14 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_protocol::{Error, Result};
-use parquet::file::properties::WriterProperties;
 use parquet::schema::types::SchemaDescriptor;
 use tracing::Instrument;
 
 use super::encoder::Encoder;
+use super::file_form::FileForm;
 use super::sending::Sending;
 use super::upload::{Creation, Landed, Upload};
 use crate::{Running, TableLocation, start};
-
-/// How a file is encoded.
-#[derive(Clone, Debug)]
-pub struct FileForm {
-    /// The properties of its columns and pages.
-    pub properties: WriterProperties,
-    /// The maximum number of rows of a row group.
-    pub row_group_rows: usize,
-    /// The encoded size at which a row group ends, which bounds the memory of the file.
-    pub row_group_bytes: usize,
-}
 
 /// A Parquet file that is being written. Rows are encoded on other threads, while the caller prepares the next ones.
 pub struct FileWriter {

@@ -7,7 +7,7 @@ use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, Result};
 
 use super::delete_plan::DeletePlan;
-use super::plan_parts::{PlannedFile, files};
+use super::planned_file::PlannedFile;
 
 /// What happens to a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,9 @@ pub(crate) struct SelectedRows<'p> {
 
 impl<'p> SelectedRows<'p> {
     pub(crate) fn of(plan: &'p DeletePlan) -> Self {
-        let of_files = files(plan).map(|file| (file.add().path.as_str(), file.selected()));
+        let of_files = plan
+            .files()
+            .map(|file| (file.add().path.as_str(), file.selected()));
         Self {
             rows: of_files.collect(),
         }

@@ -10,13 +10,12 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_vectors_writable;
-use deltaic_protocol::statistics::num_records;
 use deltaic_protocol::{Error, Result};
 
 use super::change_data::DeletedRows;
 use super::file_vectors::vectors_of;
 use super::live_files::key;
-use super::plan_parts::{PlannedFile, files};
+use super::planned_file::{PlannedFile, RemovedFile, RewrittenFile, rows_in};
 use super::select::MatchingRows;
 use crate::rows::changed_file::ChangedFile;
 
@@ -31,35 +30,6 @@ pub(crate) struct DeletePlan {
     pub(crate) rewritten: Vec<RewrittenFile>,
     /// The number of deleted rows; `None` if the log does not have the number of rows of a removed file.
     pub(crate) deleted_rows: Option<u64>,
-}
-
-/// A file of which every remaining row is deleted.
-#[derive(Debug)]
-pub(crate) struct RemovedFile {
-    pub(crate) add: Add,
-}
-
-/// A file that is rewritten without some of its rows.
-#[derive(Debug)]
-pub(crate) struct RewrittenFile {
-    pub(crate) add: Add,
-    /// The positions of the rows to delete.
-    pub(crate) deleted: Bitmap,
-    /// The rows that are not copied: those, and the ones that were deleted before.
-    pub(crate) not_copied: Bitmap,
-}
-
-impl RewrittenFile {
-    /// The number of rows that are copied; 0 if the log does not have it.
-    fn copied_rows(&self) -> u64 {
-        let rows = rows_in(&self.add).unwrap_or_default();
-        rows.saturating_sub(self.not_copied.len())
-    }
-
-    /// The rows that were deleted before.
-    pub(crate) fn deleted_before(&self) -> Bitmap {
-        self.not_copied.difference(&self.deleted)
-    }
 }
 
 impl DeletePlan {
@@ -156,21 +126,24 @@ impl DeletePlan {
 
     /// The rows that are deleted, by file.
     pub(crate) fn deleted(&self) -> impl Iterator<Item = DeletedRows> {
-        files(self).map(PlannedFile::deleted)
+        self.files().map(PlannedFile::deleted)
     }
 
     /// The paths of the files that are removed, changed or rewritten.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        files(self).map(|file| file.add().path.as_str())
+        self.files().map(|file| file.add().path.as_str())
+    }
+
+    /// The files that change.
+    pub(super) fn files(&self) -> impl Iterator<Item = PlannedFile<'_>> {
+        let removed = self.removed.iter().map(PlannedFile::Removed);
+        let changed = self.changed.iter().map(PlannedFile::Changed);
+        let rewritten = self.rewritten.iter().map(PlannedFile::Rewritten);
+        removed.chain(changed).chain(rewritten)
     }
 
     /// Whether no row matches.
     pub(crate) fn is_empty(&self) -> bool {
         self.paths().next().is_none()
     }
-}
-
-/// Returns the number of rows of a file, deleted ones included, if its statistics have it.
-pub(super) fn rows_in(add: &Add) -> Option<u64> {
-    u64::try_from(num_records(add.stats.as_deref()?)?).ok()
 }

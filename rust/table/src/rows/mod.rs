@@ -13,6 +13,7 @@ pub(crate) mod file_vectors;
 pub(crate) mod live_files;
 pub(crate) mod new_rows;
 pub(crate) mod plan_parts;
+pub(crate) mod planned_file;
 mod recorded_changes;
 pub(crate) mod rewrite;
 pub(crate) mod row_changes;

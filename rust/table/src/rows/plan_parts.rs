@@ -2,14 +2,9 @@
 //! again if nothing changed in it, whatever happened to the others.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use deltaic_protocol::actions::Add;
-use deltaic_protocol::deletion_vector::Bitmap;
-
-use super::change_data::DeletedRows;
-use super::changed_file::ChangedFile;
-use super::delete_plan::{DeletePlan, RemovedFile, RewrittenFile, rows_in};
+use super::delete_plan::DeletePlan;
+use super::planned_file::{PlannedFile, rows_in};
 use super::written::RowsOfFile;
 
 /// The bytes of a part, in files to copy: more parts would write more files than necessary.
@@ -21,67 +16,6 @@ const FILE_BYTES: i64 = 4 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct PlanPart<'p> {
     pub(crate) files: Vec<PlannedFile<'p>>,
-}
-
-/// A file of a plan.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum PlannedFile<'p> {
-    Removed(&'p RemovedFile),
-    Changed(&'p ChangedFile),
-    Rewritten(&'p RewrittenFile),
-}
-
-impl<'p> PlannedFile<'p> {
-    pub(crate) fn add(self) -> &'p Add {
-        match self {
-            Self::Removed(file) => &file.add,
-            Self::Changed(file) => &file.add,
-            Self::Rewritten(file) => &file.add,
-        }
-    }
-
-    /// The positions of the rows that change; `None` for all that are not deleted.
-    pub(crate) fn selected(self) -> Option<&'p Bitmap> {
-        match self {
-            Self::Removed(_) => None,
-            Self::Changed(file) => Some(file.deleted()),
-            Self::Rewritten(file) => Some(&file.deleted),
-        }
-    }
-
-    /// The file if its other rows are copied to a new file.
-    pub(crate) fn rewritten(self) -> Option<&'p RewrittenFile> {
-        match self {
-            Self::Removed(_) | Self::Changed(_) => None,
-            Self::Rewritten(file) => Some(file),
-        }
-    }
-
-    /// What determines the rows that are written for the file.
-    fn rows(self) -> RowsOfFile {
-        RowsOfFile::of(self.add(), self.selected().cloned(), self.rewritten().is_some())
-    }
-
-    /// The rows that change.
-    pub(super) fn deleted(self) -> DeletedRows {
-        DeletedRows {
-            add: self.add().clone(),
-            positions: self.selected().map(|rows| Arc::new(rows.clone())),
-        }
-    }
-
-    /// The bytes that its rows take, more or less.
-    fn bytes(self) -> i64 {
-        match self {
-            Self::Removed(file) => file.add.size,
-            Self::Changed(file) => {
-                let rows = i64::try_from(rows_in(&file.add).unwrap_or(1).max(1)).unwrap_or(i64::MAX);
-                let changed = i64::try_from(file.deleted().len()).unwrap_or(i64::MAX);
-                (file.add.size / rows).saturating_mul(changed)
-            }
-            Self::Rewritten(file) => file.add.size.saturating_add(FILE_BYTES),
-        }
-    }
 }
 
 impl<'p> PlanPart<'p> {
@@ -99,16 +33,26 @@ impl<'p> PlanPart<'p> {
 
     /// What determines the rows that are written for the part.
     pub(crate) fn rows(&self) -> Vec<RowsOfFile> {
-        self.files.iter().map(|file| file.rows()).collect()
+        self.files.iter().map(|file| rows_of(*file)).collect()
     }
 }
 
-/// The files of a plan.
-pub(super) fn files(plan: &DeletePlan) -> impl Iterator<Item = PlannedFile<'_>> {
-    let removed = plan.removed.iter().map(PlannedFile::Removed);
-    let changed = plan.changed.iter().map(PlannedFile::Changed);
-    let rewritten = plan.rewritten.iter().map(PlannedFile::Rewritten);
-    removed.chain(changed).chain(rewritten)
+/// What determines the rows that are written for a file.
+fn rows_of(file: PlannedFile<'_>) -> RowsOfFile {
+    RowsOfFile::of(file.add(), file.selected().cloned(), file.rewritten().is_some())
+}
+
+/// The bytes that the rows of a file take, more or less.
+fn bytes_of(file: PlannedFile<'_>) -> i64 {
+    match file {
+        PlannedFile::Removed(file) => file.add.size,
+        PlannedFile::Changed(file) => {
+            let rows = i64::try_from(rows_in(&file.add).unwrap_or(1).max(1)).unwrap_or(i64::MAX);
+            let changed = i64::try_from(file.deleted().len()).unwrap_or(i64::MAX);
+            (file.add.size / rows).saturating_mul(changed)
+        }
+        PlannedFile::Rewritten(file) => file.add.size.saturating_add(FILE_BYTES),
+    }
 }
 
 /// Divides the files of a plan: first the parts of an earlier attempt of which no file changed, by their place in
@@ -117,12 +61,12 @@ pub(crate) fn divided<'p>(
     plan: &'p DeletePlan,
     earlier: &[&[RowsOfFile]],
 ) -> (Vec<usize>, Vec<PlanPart<'p>>) {
-    let mut left: Vec<PlannedFile<'p>> = files(plan).collect();
+    let mut left: Vec<PlannedFile<'p>> = plan.files().collect();
     let mut again = Vec::new();
     if !earlier.is_empty() {
         let mut known: HashMap<&str, RowsOfFile> = left
             .iter()
-            .map(|file| (file.add().path.as_str(), file.rows()))
+            .map(|file| (file.add().path.as_str(), rows_of(*file)))
             .collect();
         for (place, part) in earlier.iter().enumerate() {
             if part.iter().all(|rows| known.get(rows.path()) == Some(rows)) {
@@ -139,7 +83,7 @@ pub(crate) fn divided<'p>(
             parts.push(std::mem::take(&mut part));
             bytes = 0;
         }
-        bytes = bytes.saturating_add(file.bytes());
+        bytes = bytes.saturating_add(bytes_of(file));
         part.files.push(file);
     }
     if !part.files.is_empty() {
@@ -150,7 +94,10 @@ pub(crate) fn divided<'p>(
 
 #[cfg(test)]
 mod tests {
+    use deltaic_protocol::actions::Add;
+
     use super::*;
+    use crate::rows::planned_file::RemovedFile;
 
     fn plan(sizes: &[(&str, i64)]) -> DeletePlan {
         let removed = sizes.iter().map(|(path, size)| RemovedFile {

@@ -22,7 +22,8 @@ use futures::TryStreamExt;
 
 use super::assignments::unfit;
 use super::decisions::{ClauseRows, Decisions, DividedRows};
-use super::plan_parts::{PlanPart, PlannedFile};
+use super::plan_parts::PlanPart;
+use super::planned_file::PlannedFile;
 use super::recorded_changes::RecordedChanges;
 use super::row_changes::{RowChanges, RowClause};
 use super::row_order::{Version, in_order};

@@ -11,7 +11,7 @@ use super::matching::Matching;
 use super::sides::{failed, joined};
 use super::spill::SpilledDecisions;
 use crate::rows::decisions::{Decision, Decisions};
-use crate::rows::plan_parts::PlannedFile;
+use crate::rows::planned_file::PlannedFile;
 use crate::rows::row_changes::NewValues;
 
 /// What happens to the rows of the table.
