@@ -75,6 +75,7 @@ impl ParquetOut {
             properties: properties.build(),
             row_group_rows: GROUP_ROWS,
             row_group_bytes: GROUP_BYTES,
+            is_copied: Vec::new(),
         };
         let creation = Creation::IfAbsent { most_held };
         let file = FileWriter::begin(location, &relative, (schema, &leaves), form, creation);
@@ -100,7 +101,7 @@ impl ParquetOut {
 
     /// Ends the row group, so that the next rows start a new one.
     pub(super) async fn end_group(&mut self) -> Result<()> {
-        self.file.end_row_group().await.map_err(without_effect)
+        self.file.end_row_group(Vec::new()).await.map_err(without_effect)
     }
 
     /// Completes the file; it is durable when this returns.

@@ -13,6 +13,7 @@ use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::SchemaDescriptor;
 
+use super::encoded_chunk::EncodedChunk;
 use super::file_form::FileForm;
 use super::pieces::Pieces;
 use super::spread::spread;
@@ -29,6 +30,8 @@ pub(super) struct Encoder {
     rows: usize,
     row_group_rows: usize,
     row_group_bytes: usize,
+    /// The columns whose chunks are copied.
+    is_copied: Vec<bool>,
 }
 
 /// A column of a row group in progress.
@@ -79,6 +82,7 @@ impl Encoder {
             rows: 0,
             row_group_rows: form.row_group_rows,
             row_group_bytes: form.row_group_bytes,
+            is_copied: form.is_copied,
         })
     }
 
@@ -96,8 +100,10 @@ impl Encoder {
                 self.columns = self.begin()?;
             }
             let columns = std::mem::take(&mut self.columns);
-            let columns: Vec<(Column, ArrayRef)> =
-                columns.into_iter().zip(part.columns().iter().cloned()).collect();
+            let arrays = part.columns().iter().cloned().enumerate();
+            let encoded = arrays.filter(|(column, _)| !self.copies(*column));
+            let arrays = encoded.map(|(_, array)| array);
+            let columns: Vec<(Column, ArrayRef)> = columns.into_iter().zip(arrays).collect();
             self.columns = spread(
                 columns.into_iter(),
                 rows,
@@ -107,33 +113,46 @@ impl Encoder {
             at += rows;
             self.rows += rows;
             if self.rows >= self.row_group_rows || self.in_progress() >= self.row_group_bytes {
-                self.end_row_group().await?;
+                self.end_row_group(Vec::new()).await?;
             }
         }
         Ok(())
     }
 
-    /// Finishes the row group in progress.
+    /// Whether the chunks of a column are copied.
+    fn copies(&self, column: usize) -> bool {
+        self.is_copied.get(column) == Some(&true)
+    }
+
+    /// Finishes the row group in progress, with the chunks of the leaves of columns that are copied.
     ///
     /// # Errors
     ///
-    /// `StorageError` if the rows cannot be encoded.
-    pub(super) async fn end_row_group(&mut self) -> Result<()> {
+    /// `StorageError` if the rows cannot be encoded, or the chunks are not those of the leaves.
+    pub(super) async fn end_row_group(&mut self, copied: Vec<EncodedChunk>) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
         }
         let columns = std::mem::take(&mut self.columns).into_iter();
         let leaves: Vec<ArrowColumnWriter> = columns.flat_map(|column| column.leaves).collect();
-        let chunks = spread(leaves.into_iter(), self.rows, async |leaf: ArrowColumnWriter| {
+        let encoded = spread(leaves.into_iter(), self.rows, async |leaf: ArrowColumnWriter| {
             leaf.close().map_err(|error| failed(&error))
         });
-        let chunks = chunks.await?;
+        let (mut encoded, mut copied) = (encoded.await?.into_iter(), copied.into_iter());
         self.rows = 0;
+        let is_copied: Vec<bool> = self.roots.iter().map(|root| self.copies(*root)).collect();
         let written = || {
+            let missing = || ParquetError::General("a row group lacks a column".to_owned());
             let mut row_group = self.file.next_row_group()?;
-            for mut chunk in chunks {
-                remove_bounds_without_nan(chunk.close_mut())?;
-                chunk.append_to_row_group(&mut row_group)?;
+            for is_copied in is_copied {
+                if is_copied {
+                    let chunk = copied.next().ok_or_else(missing)?;
+                    row_group.append_column(&chunk.bytes, chunk.close)?;
+                } else {
+                    let mut chunk = encoded.next().ok_or_else(missing)?;
+                    remove_bounds_without_nan(chunk.close_mut())?;
+                    chunk.append_to_row_group(&mut row_group)?;
+                }
             }
             row_group.close()
         };
@@ -146,7 +165,7 @@ impl Encoder {
     ///
     /// `StorageError` if the rows cannot be encoded.
     pub(super) async fn finish(&mut self) -> Result<()> {
-        self.end_row_group().await?;
+        self.end_row_group(Vec::new()).await?;
         self.file.finish().map(drop).map_err(|error| failed(&error))
     }
 
@@ -185,7 +204,9 @@ impl Encoder {
                 column.leaves.push(leaf);
             }
         }
-        Ok(columns)
+        let columns = columns.into_iter().enumerate();
+        let encoded = columns.filter(|(column, _)| !self.copies(*column));
+        Ok(encoded.map(|(_, column)| column).collect())
     }
 }
 
@@ -247,6 +268,7 @@ mod tests {
             properties: WriterProperties::default(),
             row_group_rows: 1000,
             row_group_bytes: 1000,
+            is_copied: Vec::new(),
         };
         let mut encoder = Encoder::try_new(rows.schema_ref(), &parquet, form).expect("a file");
         encoder.write(&rows).await.expect("written");

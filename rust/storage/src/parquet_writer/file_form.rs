@@ -11,4 +11,6 @@ pub struct FileForm {
     pub row_group_rows: usize,
     /// The encoded size at which a row group ends, which bounds the memory of the file.
     pub row_group_bytes: usize,
+    /// For each column, whether its chunks are copied from another file. Then row groups end only where the caller says.
+    pub is_copied: Vec<bool>,
 }

@@ -9,6 +9,7 @@ use deltaic_protocol::{Error, Result};
 use parquet::schema::types::SchemaDescriptor;
 use tracing::Instrument;
 
+use super::encoded_chunk::EncodedChunk;
 use super::encoder::Encoder;
 use super::file_form::FileForm;
 use super::sending::Sending;
@@ -122,15 +123,16 @@ impl FileWriter {
         parts.map_or(self.busy_memory, |parts| parts.memory())
     }
 
-    /// Finishes the row group in progress, which frees its memory.
+    /// Finishes the row group in progress, which frees its memory, with the chunks of the leaves of columns that are
+    /// copied.
     ///
     /// # Errors
     ///
     /// Those of [`Self::write`].
-    pub async fn end_row_group(&mut self) -> Result<()> {
+    pub async fn end_row_group(&mut self, copied: Vec<EncodedChunk>) -> Result<()> {
         self.settle().await?;
         let parts = self.parts.as_mut().ok_or_else(broken)?;
-        let ended = Box::pin(parts.end_row_group()).await;
+        let ended = Box::pin(parts.end_row_group(copied)).await;
         self.has_failed = ended.is_err();
         ended.map_err(|error| located(error, &self.relative))
     }
@@ -180,8 +182,8 @@ impl Parts {
         self.sending.send(bytes).await
     }
 
-    async fn end_row_group(&mut self) -> Result<()> {
-        self.encoder.end_row_group().await?;
+    async fn end_row_group(&mut self, copied: Vec<EncodedChunk>) -> Result<()> {
+        self.encoder.end_row_group(copied).await?;
         self.send().await
     }
 

@@ -6,6 +6,7 @@
 //!
 //! Protocol: *Add File and Remove File*, *Add CDC File*, *Row Tracking*.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use deltaic_log::Snapshot;
 use deltaic_log::progress::Progress;
 use deltaic_log::transaction::StagedFiles;
 use deltaic_protocol::Result;
+use deltaic_protocol::actions::Add;
 use deltaic_protocol::schema::StructType;
 use deltaic_storage::memory_budget::MemoryBudget;
 use futures::TryStreamExt;
@@ -44,6 +46,10 @@ pub(crate) struct RowRewriter<'c> {
     copies: WritePlan,
     writer: TableWriter,
     recorded: Option<RecordedChanges>,
+    /// The files of which all rows are written again, which were not read yet.
+    whole_files: HashMap<String, Add>,
+    /// The file whose rows are being written.
+    file: Option<String>,
 }
 
 impl<'c> RowRewriter<'c> {
@@ -104,6 +110,8 @@ impl<'c> RowRewriter<'c> {
             copies,
             writer,
             recorded,
+            whole_files: HashMap::new(),
+            file: None,
         })
     }
 
@@ -118,16 +126,28 @@ impl<'c> RowRewriter<'c> {
         decisions: &(impl Decisions + Sync),
         (staged, progress): (&StagedFiles, &Progress),
     ) -> Result<WrittenFiles> {
-        let tasks = part.files.iter().map(|file| self.task_of(*file, decisions, None));
-        let tasks: Result<Vec<Option<ScanTask>>> = tasks.collect();
-        let written = match tasks {
-            Ok(tasks) => {
-                let tasks = tasks.into_iter().flatten().collect();
-                self.write_tasks(tasks, decisions, progress).await
-            }
+        let written = match self.plan_tasks(part, decisions) {
+            Ok(tasks) => self.write_tasks(tasks, decisions, progress).await,
             Err(error) => Err(error),
         };
         self.finish(written, staged).await
+    }
+
+    /// The rows to read of the files of a part. Records which of them are rewritten without deleting a row.
+    fn plan_tasks(&mut self, part: &PlanPart<'_>, decisions: &impl Decisions) -> Result<Vec<ScanTask>> {
+        let mut tasks = Vec::with_capacity(part.files.len());
+        for file in &part.files {
+            tasks.extend(self.task_of(*file, decisions, None)?);
+            let Some(rewritten) = file.rewritten() else {
+                continue;
+            };
+            let deleted = decisions.rows_of(*file, &|clause| self.changes.deletes(clause))?;
+            if deleted.is_some_and(|rows| rows.is_empty()) && rewritten.deleted_before().is_empty() {
+                let add = rewritten.add.clone();
+                self.whole_files.insert(add.path.clone(), add);
+            }
+        }
+        Ok(tasks)
     }
 
     /// The rows of a file to read: of a rewritten file all that are not deleted, of another those that get new versions or
@@ -177,11 +197,26 @@ impl<'c> RowRewriter<'c> {
         let mut batches = stream_to_write(tasks);
         while let Some(batch) = batches.try_next().await? {
             if batch.num_rows() > 0 {
+                self.enter_file(Places::of(&batch)?.path).await?;
                 copied += self.write_batch(&batch, decisions).await? as u64;
                 progress.advance(batch.num_rows());
             }
         }
+        self.writer.end_copy().await?;
         Ok(copied)
+    }
+
+    /// Starts with the rows of a file: if all of them are left, chunks of the columns that new versions keep are copied.
+    async fn enter_file(&mut self, path: &str) -> Result<()> {
+        if self.file.as_deref() == Some(path) {
+            return Ok(());
+        }
+        self.writer.end_copy().await?;
+        self.file = Some(path.to_owned());
+        match self.whole_files.remove(path) {
+            Some(add) => self.writer.begin_copy(&add, &self.changes.kept_columns()).await,
+            None => Ok(()),
+        }
     }
 
     /// Writes the rows of a batch of one file. Returns the number of rows that are copied.

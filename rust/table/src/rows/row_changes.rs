@@ -92,6 +92,22 @@ impl RowChanges {
         self.clauses.iter().filter_map(RowClause::update)
     }
 
+    /// Whether a clause deletes rows.
+    pub(super) fn deletes(&self, clause: usize) -> bool {
+        let clause = self.clauses.get(clause);
+        clause.is_some_and(|clause| clause.update().is_none())
+    }
+
+    /// For each column that is written, whether new versions of rows keep their values.
+    pub(super) fn kept_columns(&self) -> Vec<bool> {
+        let mut updates = self.updates().map(|update| update.is_kept.clone());
+        let first = updates.next().unwrap_or_default();
+        updates.fold(first, |kept, other| {
+            let both = kept.into_iter().zip(other);
+            both.map(|(kept, other)| kept && other).collect()
+        })
+    }
+
     /// Whether the rows to which a clause applies are read.
     pub(super) fn reads(&self, clause: usize) -> bool {
         let clause = self.clauses.get(clause);

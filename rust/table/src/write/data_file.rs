@@ -10,7 +10,7 @@ use deltaic_protocol::properties::Codec;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::TableLocation;
 use deltaic_storage::clock::{new_id, now_ms};
-use deltaic_storage::parquet_writer::{Creation, FileForm, FileWriter};
+use deltaic_storage::parquet_writer::{Creation, EncodedChunk, FileForm, FileWriter};
 use deltaic_storage::{Running, start};
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -47,13 +47,13 @@ pub(super) struct DataFile {
 
 impl DataFile {
     /// Starts a file in its partition's folder, or under a random prefix if the table requests that. Its name is
-    /// unique, so writers never collide.
+    /// unique, so writers never collide. The chunks of some columns may be copied.
     pub(super) fn begin(
         location: &TableLocation,
         plan: &WritePlan,
         values: PartitionKey,
         first: &RecordBatch,
-        number: usize,
+        (number, is_copied): (usize, Vec<bool>),
     ) -> Result<Self> {
         let (form, contents) = (&plan.form, &plan.contents);
         let (compression, message) = packed(form.codec);
@@ -87,10 +87,15 @@ impl DataFile {
         }
         // Other readers must derive the types from Parquet, so the file has no embedded Arrow schema.
         let parquet = parquet_schema(schema).map_err(|error| unwritable(&error, &relative))?;
+        let (row_group_rows, row_group_bytes) = match is_copied.is_empty() {
+            true => (ROW_GROUP_ROWS, ROW_GROUP_BYTES),
+            false => (usize::MAX, usize::MAX),
+        };
         let form = FileForm {
             properties: properties.build(),
-            row_group_rows: ROW_GROUP_ROWS,
-            row_group_bytes: ROW_GROUP_BYTES,
+            row_group_rows,
+            row_group_bytes,
+            is_copied,
         };
         let columns = (schema, &parquet);
         Ok(Self {
@@ -148,9 +153,14 @@ impl DataFile {
         self.file.memory()
     }
 
-    /// Finishes the row group in progress, which frees its memory.
-    pub(super) async fn end_row_group(&mut self) -> Result<()> {
-        self.file.end_row_group().await
+    /// Finishes the row group in progress, which frees its memory, with chunks that are copied.
+    pub(super) async fn end_row_group(&mut self, copied: Vec<EncodedChunk>) -> Result<()> {
+        self.file.end_row_group(copied).await
+    }
+
+    /// The partition of the file.
+    pub(super) fn values(&self) -> &PartitionKey {
+        &self.values
     }
 
     pub(super) fn relative(&self) -> &str {

@@ -3,9 +3,11 @@
 mod addable;
 mod conform;
 mod constrain;
+mod copy_source;
 mod data_file;
 mod encode;
 mod file_contents;
+mod file_copy;
 pub(crate) mod footer_statistics;
 mod generate;
 mod leaf_bounds;

@@ -67,6 +67,11 @@ impl Splitter {
         })
     }
 
+    /// The positions of the columns that files have.
+    pub(super) fn data_columns(&self) -> &[usize] {
+        &self.data
+    }
+
     /// Returns the batch's rows by partition, with the columns that files have; partitions in order of first appearance.
     pub(super) fn split(&self, batch: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
         let data: Vec<ArrayRef> = self

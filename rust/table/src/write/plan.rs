@@ -30,6 +30,9 @@ use super::partition::{PartitionKey, Splitter};
 use super::pieces::{PIECE_BYTES, pieces};
 use super::storable::{ensure_storable, ensure_variants_are_listed, without_void};
 
+/// The default target size of data files, if the table has no property for it.
+const TARGET_BYTES: u64 = 128 << 20;
+
 /// The length of random folder names of files with mapped columns, as in delta-spark.
 const RANDOM_PREFIX: usize = 2;
 
@@ -195,6 +198,24 @@ impl WritePlan {
     /// Divides completed rows by partition, with the columns that files have.
     pub(super) fn split(&self, rows: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
         self.splitter.split(rows)
+    }
+
+    /// The target size of files in bytes.
+    pub(super) fn target_bytes(&self) -> u64 {
+        self.form.target_bytes.unwrap_or(TARGET_BYTES)
+    }
+
+    /// Whether variants are shredded.
+    pub(super) fn shreds(&self) -> bool {
+        self.shreds
+    }
+
+    /// Chooses from values of the columns of completed rows those of the columns that files have.
+    pub(super) fn in_files(&self, of_rows: &[bool]) -> Vec<bool> {
+        let positions = self.splitter.data_columns().iter();
+        positions
+            .map(|position| of_rows.get(*position) == Some(&true))
+            .collect()
     }
 
     /// The columns of files that have statistics.

@@ -21,6 +21,7 @@ use futures::StreamExt;
 
 use super::data_file::DataFile;
 use super::file_contents::FileContents;
+use super::file_copy::FileCopy;
 use super::generate::identity::{IdentityColumns, Share};
 use super::partition::PartitionKey;
 use super::plan::WritePlan;
@@ -32,9 +33,6 @@ const FILES_IN_FLIGHT: usize = 16;
 
 /// A file without rows in this many pieces of batches is finished if another one needs its place.
 const IDLE_PIECES: usize = 64;
-
-/// The default target size of data files, if the table has no property for it.
-const TARGET_BYTES: u64 = 128 << 20;
 
 /// The result of a write.
 #[derive(Clone, Debug, Default)]
@@ -61,20 +59,22 @@ impl Written {
 
 /// Writes rows of a table to data files. The table is unchanged until these are committed.
 pub struct TableWriter {
-    location: Arc<TableLocation>,
-    plan: WritePlan,
+    pub(super) location: Arc<TableLocation>,
+    pub(super) plan: WritePlan,
     identities: IdentityColumns,
     open: BTreeMap<PartitionKey, DataFile>,
     /// The files that were started.
-    files: StagedFiles,
+    pub(super) files: StagedFiles,
     /// The number of files that were started.
-    begun: usize,
+    pub(super) begun: usize,
     /// The number of pieces of batches that were written.
     pieces: usize,
     /// The maximum number of rows of a file.
     most_rows: Option<NonZeroUsize>,
-    limits: Limits,
+    pub(super) limits: Limits,
     spill: Spill,
+    /// The file with copied chunks that is being written.
+    pub(super) copy: Option<FileCopy>,
     written: Written,
 }
 
@@ -113,6 +113,7 @@ impl TableWriter {
             most_rows: None,
             limits: Limits::of(MemoryBudget::default()),
             spill: Spill::new(Limits::of(MemoryBudget::default()).spill_bytes),
+            copy: None,
             written: Written::default(),
         }
     }
@@ -188,6 +189,10 @@ impl TableWriter {
     pub(crate) async fn write_completed(&mut self, rows: &RecordBatch) -> Result<()> {
         self.pieces += 1;
         for (values, rows) in self.plan.split(rows)? {
+            if self.copy.is_some() {
+                self.write_copy(values, rows).await?;
+                continue;
+            }
             self.write_partition(values, rows).await?;
         }
         Ok(())
@@ -240,8 +245,7 @@ impl TableWriter {
         let is_full = match self.open.get_mut(&values) {
             Some(file) => {
                 file.settle().await?;
-                let most_bytes = self.plan.form.target_bytes.unwrap_or(TARGET_BYTES);
-                file.bytes() as u64 >= most_bytes
+                file.bytes() as u64 >= self.plan.target_bytes()
                     || self.most_rows.is_some_and(|most| file.rows >= most.get())
             }
             None => false,
@@ -253,7 +257,13 @@ impl TableWriter {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(slot) => {
                 let values = slot.key().clone();
-                let file = DataFile::begin(&self.location, &self.plan, values, &rows, self.begun)?;
+                let file = DataFile::begin(
+                    &self.location,
+                    &self.plan,
+                    values,
+                    &rows,
+                    (self.begun, Vec::new()),
+                )?;
                 self.files.add([file.relative().to_owned()]);
                 self.begun += 1;
                 slot.insert(file)
@@ -276,7 +286,7 @@ impl TableWriter {
             if freed == 0 {
                 break;
             }
-            largest.end_row_group().await?;
+            largest.end_row_group(Vec::new()).await?;
             held = self.open.values().map(DataFile::memory).sum();
         }
         Ok(())
@@ -303,7 +313,7 @@ impl TableWriter {
         Ok(())
     }
 
-    async fn finish_file(&mut self, file: DataFile) -> Result<()> {
+    pub(super) async fn finish_file(&mut self, file: DataFile) -> Result<()> {
         let (add, rows) = file.finish().await?;
         self.written.adds.push(add);
         self.written.rows += rows;
@@ -313,6 +323,7 @@ impl TableWriter {
     /// Finishes all files; they are durable when this returns, and not yet committed.
     #[tracing::instrument(target = "deltaic::commit", name = "write files", level = "info", skip_all, fields(files = tracing::field::Empty, rows = tracing::field::Empty))]
     pub async fn finish(&mut self) -> Result<Written> {
+        self.end_copy().await?;
         self.write_spilled().await?;
         self.finish_open().await?;
         let span = tracing::Span::current();
@@ -363,7 +374,8 @@ impl TableWriter {
         if !self.files.owner().is_current() {
             return;
         }
-        while let Some((_, file)) = self.open.pop_first() {
+        let copied = self.copy.take().and_then(|copy| copy.file);
+        for file in std::mem::take(&mut self.open).into_values().chain(copied) {
             file.abort().await;
         }
         self.files.delete().await;
