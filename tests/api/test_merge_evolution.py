@@ -215,3 +215,49 @@ def test_partition_columns_keep_their_type(root: Path) -> None:
     assert pa.schema(table.snapshot().schema) == pa.schema({"id": pa.int64(), "day": pa.int32()})
     assert rows_of(table) == [{"id": 1, "day": 7}, {"id": 2, "day": 7}]
     assert table.check(deep=True).is_healthy
+
+
+SMALL = pa.struct([("a", pa.int32())])
+LARGE = pa.struct([("a", pa.int64()), ("b", pa.string())])
+OLD, NEW = {"a": 1}, {"a": 2**40, "b": "x"}
+GROWN = {"a": 1, "b": None}
+
+
+@pytest.mark.parametrize(
+    ("types", "old", "new", "grown"),
+    [
+        ((pa.list_(SMALL), pa.list_(LARGE)), [OLD], [NEW], [GROWN]),
+        (
+            (pa.map_(pa.string(), SMALL), pa.map_(pa.string(), LARGE)),
+            [("k", OLD)],
+            [("k", NEW)],
+            [("k", GROWN)],
+        ),
+        (
+            (pa.map_(SMALL, pa.string()), pa.map_(LARGE, pa.string())),
+            [(OLD, "v")],
+            [(NEW, "v")],
+            [(GROWN, "v")],
+        ),
+        (
+            (
+                pa.struct([("items", pa.list_(SMALL))]),
+                pa.struct([("items", pa.list_(LARGE)), ("n", pa.int32())]),
+            ),
+            {"items": [OLD]},
+            {"items": [NEW], "n": 5},
+            {"items": [GROWN], "n": None},
+        ),
+    ],
+    ids=["array", "map value", "map key", "array in a struct"],
+)
+def test_structs_in_collections_grow_and_widen(
+    root: Path, types: tuple[pa.DataType, pa.DataType], old: object, new: object, grown: object
+) -> None:
+    schema = pa.schema([("id", pa.int32()), ("c", types[0])])
+    table = deltaic.Table.create(root, schema, properties={"delta.enableTypeWidening": "true"})
+    table.append(pa.Table.from_pydict({"id": [1, 2], "c": [old, old]}, schema))
+    source = pa.Table.from_pydict({"id": [2, 3], "c": [new, new]}, schema.set(1, pa.field("c", types[1])))
+    merge = table.merge(source, "target.id = source.id", schema_mode="merge")
+    merge.when_matched_update_all().when_not_matched_insert_all().execute()
+    assert [row["c"] for row in rows_of(table)] == [grown, new, new]
