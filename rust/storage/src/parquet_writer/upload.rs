@@ -7,7 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use deltaic_protocol::Result;
 use object_store::path::Path;
-use object_store::{Error, ObjectStore, ObjectStoreExt, PutPayload, PutResult, WriteMultipart};
+use object_store::{
+    Error, ObjectStore, ObjectStoreExt, PutPayload, PutPayloadMut, PutResult, WriteMultipart,
+};
 
 use crate::TableLocation;
 use crate::location::Sent;
@@ -16,6 +18,9 @@ use crate::store_error::{Cause, store_error};
 
 /// Size of a part of a file that may exist, in bytes: the smallest that stores accept.
 const PART_BYTES: usize = 5 << 20;
+
+/// Smaller pieces of a file are copied to be joined.
+const SMALL_BYTES: usize = 64 << 10;
 
 /// Maximum number of parts sent concurrently.
 const PARTS_IN_FLIGHT: usize = 8;
@@ -56,8 +61,8 @@ pub(super) struct Upload {
     creation: Creation,
     /// Size of a part in bytes.
     part_bytes: usize,
-    held: Vec<Bytes>,
-    held_bytes: usize,
+    /// Small pieces are joined: a disk writes each with a call of its own.
+    held: PutPayloadMut,
     sending: Option<WriteMultipart>,
 }
 
@@ -74,8 +79,7 @@ impl Upload {
                 Creation::UniqueName => location.part_bytes(),
                 Creation::IfAbsent { .. } => PART_BYTES,
             },
-            held: Vec::new(),
-            held_bytes: 0,
+            held: PutPayloadMut::new(),
             sending: None,
         })
     }
@@ -111,27 +115,42 @@ impl Upload {
     }
 
     async fn add(&mut self, bytes: Bytes) -> object_store::Result<()> {
-        self.held_bytes += bytes.len();
-        self.held.push(bytes);
-        let (most_held, in_flight) = match self.creation {
-            Creation::UniqueName => (self.part_bytes, PARTS_IN_FLIGHT),
-            Creation::IfAbsent { most_held } => (most_held, PARTS_IN_FLIGHT_IF_ABSENT),
-        };
-        if self.held_bytes > most_held && self.sending.is_none() {
-            let upload = self.store.put_multipart(&self.path).await?;
-            self.sending = Some(WriteMultipart::new_with_chunk_size(upload, self.part_bytes));
-        }
+        let in_flight = self.most_in_flight();
         if let Some(parts) = &mut self.sending {
-            for bytes in self.held.drain(..) {
+            parts.wait_for_capacity(in_flight).await?;
+            parts.put(bytes);
+            return Ok(());
+        }
+        match bytes.len() < SMALL_BYTES {
+            true => self.held.extend_from_slice(&bytes),
+            false => self.held.push(bytes),
+        }
+        let most_held = match self.creation {
+            Creation::UniqueName => self.part_bytes,
+            Creation::IfAbsent { most_held } => most_held,
+        };
+        if self.held.content_length() > most_held {
+            let upload = self.store.put_multipart(&self.path).await?;
+            let mut parts = WriteMultipart::new_with_chunk_size(upload, self.part_bytes);
+            for bytes in self.take_held() {
                 parts.wait_for_capacity(in_flight).await?;
                 parts.put(bytes);
             }
+            self.sending = Some(parts);
         }
         Ok(())
     }
 
+    /// The maximum number of parts sent concurrently.
+    fn most_in_flight(&self) -> usize {
+        match self.creation {
+            Creation::UniqueName => PARTS_IN_FLIGHT,
+            Creation::IfAbsent { .. } => PARTS_IN_FLIGHT_IF_ABSENT,
+        }
+    }
+
     fn take_held(&mut self) -> PutPayload {
-        std::mem::take(&mut self.held).into_iter().collect()
+        std::mem::take(&mut self.held).freeze()
     }
 
     async fn create(&mut self) -> object_store::Result<Landed> {
@@ -211,8 +230,7 @@ mod tests {
             is_local,
             creation,
             part_bytes: PART_BYTES,
-            held: Vec::new(),
-            held_bytes: 0,
+            held: PutPayloadMut::new(),
             sending: None,
         }
     }

@@ -29,6 +29,14 @@ impl BoundMerge {
             BoundAction::Insert(_) | BoundAction::Delete => None,
         })
     }
+
+    /// The number of changed rows that are read, given the number of rows of each clause: those that get new versions or
+    /// whose changes are recorded.
+    pub(super) fn rows_to_read(&self, of_clauses: &[usize], has_feed: bool) -> u64 {
+        let clauses = of_clauses.iter().zip(self.changes());
+        let read = clauses.filter(|(_, new_values)| has_feed || new_values.is_some());
+        read.map(|(rows, _)| *rows as u64).sum()
+    }
 }
 
 impl Decisions for Matching<'_> {

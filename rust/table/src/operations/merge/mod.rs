@@ -113,7 +113,8 @@ impl TableTransaction {
         let has_changes = self.records_changes(&plan)?;
         let inserts = inserted.into_iter().map(Arc::from).enumerate();
         let mut inserts = inserts.filter(|(_, rows): &(usize, Arc<[u32]>)| !rows.is_empty());
-        self.begin_rewriting(&plan, number.saturating_add(plan.deleted_rows.unwrap_or(0)));
+        let read = bound.rows_to_read(&of_clauses, self.has_feed()?);
+        self.begin_rewriting(&plan, number.saturating_add(read));
         // The rows of the first clause that inserts are written while rows of the table are changed.
         let memory = self.options.memory.divided(2);
         let mut begin_inserts = |this: &mut Self, memory| {

@@ -75,7 +75,8 @@ impl TableTransaction {
         self.count(Count::ScanTime, now_ms() - started);
         let plan = self.plan_changes(matched).await?;
         let has_changes = self.records_changes(&plan)?;
-        self.begin_rewriting(&plan, number.saturating_add(plan.deleted_rows.unwrap_or(0)));
+        let read = bound.rows_to_read(decisions.counts(), self.has_feed()?);
+        self.begin_rewriting(&plan, number.saturating_add(read));
         let changes = Decided::Spilled(&decisions);
         self.change_rows(bound, &changes, plan).await?;
         drop(decisions);
