@@ -23,6 +23,7 @@ mod storable;
 mod table_writer;
 mod validate;
 mod vectors;
+mod write_copies;
 mod write_limits;
 mod write_task;
 
