@@ -7,7 +7,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::deletion_vector::Bitmap;
 
 use super::bound_merge::{BoundAction, BoundMerge};
-use super::matching::Matching;
+use super::matches::Matching;
 use super::sides::{failed, joined};
 use super::spill::SpilledDecisions;
 use crate::rows::decisions::{Decision, Decisions};

@@ -13,7 +13,7 @@ use deltaic_storage::{Running, start};
 use super::bound_merge::BoundMerge;
 use super::decided::Decided;
 use super::inserts::rows_to_insert;
-use super::matched_rows::MatchedRows;
+use super::matches::MatchedRows;
 use super::source::SourceRows;
 use super::spill::SpilledDecisions;
 use crate::rows::delete_plan::DeletePlan;

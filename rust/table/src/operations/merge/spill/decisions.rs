@@ -15,7 +15,7 @@ use deltaic_protocol::{Error, Result};
 use super::buckets::Buckets;
 use super::keys::add_to_parts;
 use crate::operations::merge::bound_merge::{BoundAction, BoundMerge};
-use crate::operations::merge::matched_rows::{MatchedRows, Positions, bitmaps};
+use crate::operations::merge::matches::{MatchedRows, Positions, bitmaps};
 use crate::operations::merge::shares::Shares;
 use crate::operations::merge::sides::failed;
 use crate::operations::merge::source::SourceRows;

@@ -11,7 +11,7 @@ use deltaic_protocol::{Error, Result};
 use super::decisions::{Decided, SpilledDecisions};
 use crate::operations::merge::bound_merge::BoundMerge;
 use crate::operations::merge::inserts::{ROWS, inserted_columns, made_rows};
-use crate::operations::merge::matching::{Matching, unchanged_rows};
+use crate::operations::merge::matches::{Matching, unchanged_rows};
 use crate::operations::merge::shares::{Shares, bytes_in_index};
 use crate::operations::merge::sides::target_rows;
 use crate::operations::merge::source::SourceRows;

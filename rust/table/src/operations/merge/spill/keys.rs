@@ -8,7 +8,7 @@ use arrow_select::take::take_record_batch;
 use deltaic_protocol::Result;
 use deltaic_protocol::expr::{BoundValue, JoinKey, Side};
 
-use crate::operations::merge::key_index::key_columns;
+use crate::operations::merge::matches::key_columns;
 use crate::operations::merge::sides::failed;
 use crate::write::RowsFile;
 

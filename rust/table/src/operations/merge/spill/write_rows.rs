@@ -7,7 +7,7 @@ use deltaic_protocol::Result;
 use deltaic_storage::unused_memory::release_unused;
 
 use super::decisions::SpilledDecisions;
-use crate::operations::merge::matching::Matching;
+use crate::operations::merge::matches::Matching;
 use crate::rows::plan_parts::PlanPart;
 use crate::rows::planned_file::PlannedFile;
 use crate::rows::rewrite::RowRewriter;

@@ -7,19 +7,19 @@ use deltaic_protocol::deletion_vector::Bitmap;
 
 /// The positions of the rows that match, or that a clause changes though they do not match.
 #[derive(Debug, Default)]
-pub(super) struct MatchedRows {
+pub(in crate::operations::merge) struct MatchedRows {
     /// Those that a clause changes.
-    pub(super) changed: BTreeMap<String, Bitmap>,
+    pub(in crate::operations::merge) changed: BTreeMap<String, Bitmap>,
     /// Those that match but that no clause changes: a source row is not inserted because of them.
-    pub(super) unchanged: BTreeMap<String, Bitmap>,
+    pub(in crate::operations::merge) unchanged: BTreeMap<String, Bitmap>,
 }
 
 /// Positions in a file, added in any order.
 #[derive(Clone, Default)]
-pub(super) struct Positions(Vec<u64>);
+pub(in crate::operations::merge) struct Positions(Vec<u64>);
 
 impl Positions {
-    pub(super) fn insert(&mut self, position: u64) {
+    pub(in crate::operations::merge) fn insert(&mut self, position: u64) {
         let word = usize::try_from(position / 64).unwrap_or(usize::MAX);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -43,7 +43,7 @@ impl Positions {
 /// # Errors
 ///
 /// `ValueError` for a position that deletion vectors cannot have.
-pub(super) fn bitmaps(
+pub(in crate::operations::merge) fn bitmaps(
     files: impl IntoIterator<Item = (String, Positions)>,
 ) -> Result<BTreeMap<String, Bitmap>> {
     let mut bitmaps = BTreeMap::new();

@@ -9,12 +9,12 @@ use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
 use deltaic_protocol::shown_row::{shown_fields, shown_value};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
-use super::bound_merge::{BoundClause, BoundMerge};
 use super::key_index::KeyIndex;
 use super::matched_rows::{MatchedRows, Positions, bitmaps};
 use super::probe::{Probe, Probed};
-use super::sides::{joined, side, taken, target_rows};
-use super::source::SourceRows;
+use crate::operations::merge::bound_merge::{BoundClause, BoundMerge};
+use crate::operations::merge::sides::{joined, side, taken, target_rows};
+use crate::operations::merge::source::SourceRows;
 use crate::rows::decisions::Decision;
 use crate::rows::select::Places;
 
@@ -24,20 +24,20 @@ const PAIRS: usize = 1 << 16;
 const KEYS_SHOWN: usize = 5;
 
 /// What happens to the rows of the table, and which rows of the source match none.
-pub(super) struct Matching<'a> {
+pub(in crate::operations::merge) struct Matching<'a> {
     merge: &'a BoundMerge,
-    pub(super) source: &'a SourceRows,
+    pub(in crate::operations::merge) source: &'a SourceRows,
     /// `None` if every row of the source must be compared with every row of the table.
     index: Option<Arc<KeyIndex>>,
     /// For each file, the rows that are updated or deleted, in the order of the file. The clauses are the matched ones,
     /// then those for rows that no source row matches.
-    pub(super) decisions: BTreeMap<String, Vec<Decision>>,
+    pub(in crate::operations::merge) decisions: BTreeMap<String, Vec<Decision>>,
     /// Their number.
-    pub(super) decided: usize,
+    pub(in crate::operations::merge) decided: usize,
     /// For each file, the rows that match but that no clause changes.
     unchanged: BTreeMap<String, Positions>,
     /// Whether each row of the source matches a row of the table.
-    pub(super) is_matched: Vec<bool>,
+    pub(in crate::operations::merge) is_matched: Vec<bool>,
 }
 
 impl<'a> Matching<'a> {
@@ -46,7 +46,10 @@ impl<'a> Matching<'a> {
     /// # Errors
     ///
     /// Those of evaluating the keys.
-    pub(super) fn try_new(merge: &'a BoundMerge, source: &'a SourceRows) -> Result<Self> {
+    pub(in crate::operations::merge) fn try_new(
+        merge: &'a BoundMerge,
+        source: &'a SourceRows,
+    ) -> Result<Self> {
         let keys = &merge.on.keys;
         Ok(Self {
             merge,
@@ -63,12 +66,12 @@ impl<'a> Matching<'a> {
     }
 
     /// Finds the first row of the source for rows of the table.
-    pub(super) fn probe(&self) -> Probe {
+    pub(in crate::operations::merge) fn probe(&self) -> Probe {
         Probe::new(self.index.clone())
     }
 
     /// The number of rows that each clause changes.
-    pub(super) fn rows_of_clauses(&self) -> Vec<usize> {
+    pub(in crate::operations::merge) fn rows_of_clauses(&self) -> Vec<usize> {
         let mut rows = vec![0; self.merge.matched.len() + self.merge.not_matched_by_source.len()];
         for decision in self.decisions.values().flatten() {
             if let Some(rows) = rows.get_mut(decision.clause) {
@@ -79,7 +82,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Decisions that were made before.
-    pub(super) fn of_decisions(
+    pub(in crate::operations::merge) fn of_decisions(
         merge: &'a BoundMerge,
         source: &'a SourceRows,
         decisions: BTreeMap<String, Vec<Decision>>,
@@ -100,7 +103,7 @@ impl<'a> Matching<'a> {
     /// # Errors
     ///
     /// `ConstraintViolation` if a row matches several rows of the source; those of evaluating conditions.
-    pub(super) fn add(&mut self, Probed { batch, found }: &Probed) -> Result<()> {
+    pub(in crate::operations::merge) fn add(&mut self, Probed { batch, found }: &Probed) -> Result<()> {
         if batch.num_rows() == 0 {
             return Ok(());
         }
@@ -141,7 +144,11 @@ impl<'a> Matching<'a> {
 
     /// The pairs of rows for which the condition is true, in the order of the rows of the table: at most two of each of
     /// these. The rows of the source that match are recorded.
-    pub(super) fn matches(&mut self, target: &ArrayRef, probed: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
+    pub(in crate::operations::merge) fn matches(
+        &mut self,
+        target: &ArrayRef,
+        probed: &[(u32, u32)],
+    ) -> Result<Vec<(u32, u32)>> {
         let mut candidates: Vec<(u32, u32)> = Vec::new();
         let mut found = FirstPairs {
             is_matched: std::mem::take(&mut self.is_matched),
@@ -199,7 +206,7 @@ impl<'a> Matching<'a> {
     }
 
     /// Verifies that each row of the table matches one row of the source at most, unless several may delete it.
-    pub(super) fn one_of_each<'p>(
+    pub(in crate::operations::merge) fn one_of_each<'p>(
         &self,
         mut pairs: Vec<(u32, u32)>,
         target: &ArrayRef,
@@ -221,7 +228,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The error for rows of the table that match several rows of the source; the first is at this place.
-    pub(super) fn several_matches(
+    pub(in crate::operations::merge) fn several_matches(
         &self,
         target: &ArrayRef,
         rows: &[u32],
@@ -262,7 +269,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The first clause that applies to each pair.
-    pub(super) fn first_clauses(
+    pub(in crate::operations::merge) fn first_clauses(
         &self,
         clauses: &[BoundClause],
         target: &ArrayRef,
@@ -274,7 +281,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The same for rows of the table that no row of the source matches.
-    pub(super) fn first_clauses_without_source(
+    pub(in crate::operations::merge) fn first_clauses_without_source(
         &self,
         target: &ArrayRef,
         rows: &[u32],
@@ -321,7 +328,7 @@ impl<'a> Matching<'a> {
     /// # Errors
     ///
     /// Those of evaluating conditions.
-    pub(super) fn inserted(&self) -> Result<Vec<Vec<u32>>> {
+    pub(in crate::operations::merge) fn inserted(&self) -> Result<Vec<Vec<u32>>> {
         let clauses = &self.merge.not_matched;
         let mut inserted = vec![Vec::new(); clauses.len()];
         if clauses.is_empty() {
@@ -353,7 +360,7 @@ impl<'a> Matching<'a> {
     /// # Errors
     ///
     /// `ValueError` for a position that deletion vectors cannot have.
-    pub(super) fn take_matched(&mut self) -> Result<MatchedRows> {
+    pub(in crate::operations::merge) fn take_matched(&mut self) -> Result<MatchedRows> {
         let paths = self.decisions.keys();
         let changed = paths.map(|path| Ok((path.clone(), self.changed(path, |_| true)?)));
         Ok(MatchedRows {
@@ -363,7 +370,11 @@ impl<'a> Matching<'a> {
     }
 
     /// The rows of a file to which such clauses apply.
-    pub(super) fn changed(&self, path: &str, is_wanted: impl Fn(usize) -> bool) -> Result<Bitmap> {
+    pub(in crate::operations::merge) fn changed(
+        &self,
+        path: &str,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Result<Bitmap> {
         let decisions = self.decisions.get(path).map_or(&[][..], Vec::as_slice);
         let wanted = decisions.iter().filter(|decision| is_wanted(decision.clause));
         Bitmap::from_positions(wanted.map(|decision| decision.position))
@@ -371,7 +382,7 @@ impl<'a> Matching<'a> {
 }
 
 /// The rows of the table in pairs to which no clause applies. Both are in the order of the rows.
-pub(super) fn unchanged_rows(
+pub(in crate::operations::merge) fn unchanged_rows(
     pairs: &[(u32, u32)],
     decided: &[((u32, u32), usize)],
 ) -> impl Iterator<Item = u32> {

@@ -10,10 +10,10 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::expr::{BoundPredicate, Comparison, JoinKey, Operand, Scalar, TARGET, ValueSet};
 use deltaic_protocol::schema::{DataType, PrimitiveType};
 
-use super::bound_merge::BoundMerge;
 use super::key_index::with_equal_floats;
-use super::sides::failed;
-use super::source::SourceRows;
+use crate::operations::merge::bound_merge::BoundMerge;
+use crate::operations::merge::sides::failed;
+use crate::operations::merge::source::SourceRows;
 use crate::rows::live_files::paths_that_may_match;
 use crate::scan::{Rows, Scan, ScanOptions, ScanTask, Selection};
 use crate::transaction::TableTransaction;
@@ -23,7 +23,7 @@ const MOST_VALUES: usize = 1 << 14;
 
 impl TableTransaction {
     /// How the rows of the table that may match are read: the columns that decide what happens to them, and their positions.
-    pub(super) async fn rows_to_match(
+    pub(in crate::operations::merge) async fn rows_to_match(
         &mut self,
         bound: &BoundMerge,
         source: &SourceRows,

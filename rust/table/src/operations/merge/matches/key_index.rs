@@ -13,11 +13,11 @@ use deltaic_protocol::{Error, Result};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use super::sides::failed;
-use super::source::SourceRows;
+use crate::operations::merge::sides::failed;
+use crate::operations::merge::source::SourceRows;
 
 /// The rows of a source by their keys.
-pub(super) struct KeyIndex {
+pub(in crate::operations::merge) struct KeyIndex {
     on: Vec<JoinKey>,
     converter: RowConverter,
     keys: Rows,
@@ -34,7 +34,7 @@ impl KeyIndex {
     /// # Errors
     ///
     /// Those of evaluating the keys.
-    pub(super) fn try_new(source: &SourceRows, on: &[JoinKey]) -> Result<Self> {
+    pub(in crate::operations::merge) fn try_new(source: &SourceRows, on: &[JoinKey]) -> Result<Self> {
         let fields = on
             .iter()
             .map(|key| Ok(SortField::new(key.source.data_type().to_arrow()?)));
@@ -87,7 +87,10 @@ impl KeyIndex {
     /// # Errors
     ///
     /// Those of evaluating the keys.
-    pub(super) fn first_matches(&self, target: &RecordBatch) -> Result<Vec<(u32, u32)>> {
+    pub(in crate::operations::merge) fn first_matches(
+        &self,
+        target: &RecordBatch,
+    ) -> Result<Vec<(u32, u32)>> {
         let keys = self.on.iter().map(|key| (&key.target, key.null_safe));
         let (columns, is_key) = key_columns(keys, target)?;
         let keys = self
@@ -107,13 +110,13 @@ impl KeyIndex {
     }
 
     /// All rows of the source that have the key of the first.
-    pub(super) fn of_key(&self, first: u32) -> impl Iterator<Item = u32> {
+    pub(in crate::operations::merge) fn of_key(&self, first: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(first), |row| self.next.get(*row as usize).copied().flatten())
     }
 }
 
 /// Evaluates keys. Returns their columns and whether each row has a key: NULL equals NULL only if that is requested.
-pub(super) fn key_columns<'a>(
+pub(in crate::operations::merge) fn key_columns<'a>(
     keys: impl Iterator<Item = (&'a BoundValue, bool)>,
     rows: &RecordBatch,
 ) -> Result<(Vec<ArrayRef>, Vec<bool>)> {
@@ -132,7 +135,7 @@ pub(super) fn key_columns<'a>(
 }
 
 /// Returns values that are equal in Spark with equal bytes: 0.0 and -0.0, and every NaN.
-pub(super) fn with_equal_floats(column: ArrayRef) -> ArrayRef {
+pub(in crate::operations::merge) fn with_equal_floats(column: ArrayRef) -> ArrayRef {
     match column.data_type() {
         DataType::Float32 => {
             let floats = column.as_primitive::<Float32Type>();

@@ -11,22 +11,22 @@ use deltaic_storage::fault::caught;
 use futures::{Stream, StreamExt};
 
 use super::key_index::KeyIndex;
-use super::sides::{side, target_rows};
+use crate::operations::merge::sides::{side, target_rows};
 use crate::read::BatchStream;
 
 /// Finds the rows of a source by the keys of rows of the table.
 #[derive(Clone)]
-pub(super) struct Probe(Option<Arc<KeyIndex>>);
+pub(in crate::operations::merge) struct Probe(Option<Arc<KeyIndex>>);
 
 /// Rows of the table, and those of them that have the key of a row of the source, each with the first of these.
-pub(super) struct Probed {
-    pub(super) batch: RecordBatch,
-    pub(super) found: Vec<(u32, u32)>,
+pub(in crate::operations::merge) struct Probed {
+    pub(in crate::operations::merge) batch: RecordBatch,
+    pub(in crate::operations::merge) found: Vec<(u32, u32)>,
 }
 
 impl Probe {
     /// Finds nothing without an index: every row of the source must then be compared.
-    pub(super) fn new(index: Option<Arc<KeyIndex>>) -> Self {
+    pub(in crate::operations::merge) fn new(index: Option<Arc<KeyIndex>>) -> Self {
         Self(index)
     }
 
@@ -35,7 +35,7 @@ impl Probe {
     /// # Errors
     ///
     /// Those of evaluating the keys.
-    pub(super) fn first_matches(&self, target: &ArrayRef) -> Result<Vec<(u32, u32)>> {
+    pub(in crate::operations::merge) fn first_matches(&self, target: &ArrayRef) -> Result<Vec<(u32, u32)>> {
         match &self.0 {
             Some(index) => index.first_matches(&side(TARGET, Arc::clone(target))?),
             None => Ok(Vec::new()),
@@ -48,7 +48,10 @@ impl Probe {
     }
 
     /// Looks up the rows of batches, several at once, in their order. Must be called inside a runtime.
-    pub(super) fn all(self, batches: BatchStream) -> impl Stream<Item = Result<Probed>> + Unpin {
+    pub(in crate::operations::merge) fn all(
+        self,
+        batches: BatchStream,
+    ) -> impl Stream<Item = Result<Probed>> + Unpin {
         let cores = available_parallelism().map_or(1, NonZero::get);
         let probed = batches.map(move |batch| {
             let probe = self.clone();
