@@ -12,12 +12,12 @@ use object_store::path::Path;
 use url::Url;
 
 use super::confined::Confined;
-use super::environment;
-use super::options::{self, StorageOptions};
+use super::given::environment;
+use super::given::options::{self, StorageOptions};
+use super::given::uri::RemoteFolder;
+use super::remote::shared::{self, Shared};
 use super::resolve::{allowed_folder, without_dots};
-use super::shared::{self, Shared};
 use super::table_location::{Remote, TableLocation};
-use super::uri::RemoteFolder;
 use super::without_secrets::{is_scheme, without_secrets};
 
 /// `memory://` is one store per process.

@@ -7,8 +7,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::path::Path;
 use url::Url;
 
+use super::given::uri::RemoteFolder;
 use super::table_location::TableLocation;
-use super::uri::RemoteFolder;
 use super::without_secrets::without_secrets;
 use crate::links::{entries_of, is_link, leads_out_of, real_path};
 

@@ -8,8 +8,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use object_store::ObjectStore;
 use object_store::path::Path;
 
-use super::options::StorageOptions;
-use super::uri::RemoteFolder;
+use super::given::options::StorageOptions;
+use super::given::uri::RemoteFolder;
 use super::without_secrets::without_secrets;
 use crate::links::is_not_regular_file;
 use crate::whole_body::read_file;

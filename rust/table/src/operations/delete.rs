@@ -12,7 +12,7 @@ use deltaic_storage::clock::now_ms;
 
 use super::verb::Verb;
 use crate::rows::decisions::SelectedRows;
-use crate::rows::delete_plan::DeletePlan;
+use crate::rows::plan::delete_plan::DeletePlan;
 use crate::rows::row_changes::RowChanges;
 use crate::transaction::metrics::Count;
 use crate::transaction::{DryRun, TableTransaction};

@@ -12,9 +12,9 @@ use deltaic_protocol::features::ensure_vectors_writable;
 use deltaic_protocol::{Result, TableConfiguration};
 
 use super::verb::Verb;
-use crate::rows::changed_file::ChangedFile;
-use crate::rows::file_vectors::vectors_of;
 use crate::rows::live_files::{key, unknown};
+use crate::rows::plan::changed_file::ChangedFile;
+use crate::rows::plan::file_vectors::vectors_of;
 use crate::transaction::TableTransaction;
 
 /// Deletes rows of live files, by position in the file, counted from 0. A file without remaining rows is removed. The

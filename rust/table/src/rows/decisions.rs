@@ -6,8 +6,8 @@ use arrow_array::RecordBatch;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, Result};
 
-use super::delete_plan::DeletePlan;
-use super::planned_file::PlannedFile;
+use super::plan::delete_plan::DeletePlan;
+use super::plan::planned_file::PlannedFile;
 
 /// What happens to a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

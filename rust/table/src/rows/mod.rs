@@ -5,15 +5,11 @@
 pub(crate) mod assigned_fields;
 pub(crate) mod assignments;
 pub(crate) mod change_data;
-pub(crate) mod changed_file;
 pub(crate) mod copies;
 pub(crate) mod decisions;
-pub(crate) mod delete_plan;
-pub(crate) mod file_vectors;
 pub(crate) mod live_files;
 pub(crate) mod new_rows;
-pub(crate) mod plan_parts;
-pub(crate) mod planned_file;
+pub(crate) mod plan;
 mod recorded_changes;
 pub(crate) mod rewrite;
 pub(crate) mod row_changes;

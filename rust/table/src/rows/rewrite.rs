@@ -24,8 +24,8 @@ use futures::TryStreamExt;
 
 use super::assignments::unfit;
 use super::decisions::{ClauseRows, Decisions, DividedRows};
-use super::plan_parts::PlanPart;
-use super::planned_file::PlannedFile;
+use super::plan::plan_parts::PlanPart;
+use super::plan::planned_file::PlannedFile;
 use super::recorded_changes::RecordedChanges;
 use super::row_changes::{RowChanges, RowClause};
 use super::row_order::{Version, in_order};

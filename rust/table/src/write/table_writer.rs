@@ -19,13 +19,13 @@ use deltaic_storage::TableLocation;
 use deltaic_storage::memory_budget::MemoryBudget;
 use futures::StreamExt;
 
+use super::copies::file_copy::FileCopy;
 use super::data_file::DataFile;
 use super::file_contents::FileContents;
-use super::file_copy::FileCopy;
 use super::generate::identity::{IdentityColumns, Share};
 use super::partition::PartitionKey;
 use super::plan::WritePlan;
-use super::spill::Spill;
+use super::temporary::spill::Spill;
 use super::write_limits::Limits;
 
 /// The number of files that are finished concurrently.

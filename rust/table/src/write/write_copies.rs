@@ -4,9 +4,9 @@ use arrow_array::RecordBatch;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Error, Result};
 
-use super::copy_source::CopySource;
+use super::copies::copy_source::CopySource;
+use super::copies::file_copy::FileCopy;
 use super::data_file::DataFile;
-use super::file_copy::FileCopy;
 use super::partition::PartitionKey;
 use super::table_writer::TableWriter;
 

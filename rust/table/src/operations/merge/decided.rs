@@ -11,7 +11,7 @@ use super::matches::Matching;
 use super::sides::{failed, joined};
 use super::spill::SpilledDecisions;
 use crate::rows::decisions::{Decision, Decisions};
-use crate::rows::planned_file::PlannedFile;
+use crate::rows::plan::planned_file::PlannedFile;
 use crate::rows::row_changes::NewValues;
 
 /// What happens to the rows of the table.

@@ -8,8 +8,8 @@ use deltaic_storage::unused_memory::release_unused;
 
 use super::decisions::SpilledDecisions;
 use crate::operations::merge::matches::Matching;
-use crate::rows::plan_parts::PlanPart;
-use crate::rows::planned_file::PlannedFile;
+use crate::rows::plan::plan_parts::PlanPart;
+use crate::rows::plan::planned_file::PlannedFile;
 use crate::rows::rewrite::RowRewriter;
 
 impl SpilledDecisions<'_> {

@@ -6,11 +6,11 @@ use url::Url;
 use super::uri::{RemoteFolder, Service};
 
 /// A translated Hadoop option.
-pub(super) struct Translated {
+pub(in crate::location) struct Translated {
     /// Whether its name contains this bucket or account: then it takes precedence over a general one.
-    pub(super) for_this_place: bool,
+    pub(in crate::location) for_this_place: bool,
     /// Settings with names of `object_store`; empty if the option does not concern the store.
-    pub(super) settings: Vec<(String, String)>,
+    pub(in crate::location) settings: Vec<(String, String)>,
 }
 
 /// Options with an equivalent setting.
@@ -101,7 +101,7 @@ const OF_SPARK_ALONE: [&str; 6] = [
 const ACCOUNT: &str = "azure_storage_account_name";
 
 /// Returns the names for a service, for suggestions.
-pub(super) fn names(service: Service) -> impl Iterator<Item = &'static str> {
+pub(in crate::location) fn names(service: Service) -> impl Iterator<Item = &'static str> {
     let plain = PLAIN.iter().map(|(of, name, _)| (of, *name));
     plain
         .chain(OTHERS.iter().map(|(of, name)| (of, *name)))
@@ -112,7 +112,11 @@ pub(super) fn names(service: Service) -> impl Iterator<Item = &'static str> {
 /// Translates an option for a location; `None` if it is not a Hadoop option.
 ///
 /// A value without an equivalent is `InvalidArgument`.
-pub(super) fn translate(place: &RemoteFolder, name: &str, value: &str) -> Result<Option<Translated>> {
+pub(in crate::location) fn translate(
+    place: &RemoteFolder,
+    name: &str,
+    value: &str,
+) -> Result<Option<Translated>> {
     let name = name.strip_prefix("spark.hadoop.").unwrap_or(name);
     let is_class = (name.starts_with("fs.") && name.ends_with(".impl")) || OF_SPARK_ALONE.contains(&name);
     if is_class {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::delete_plan::DeletePlan;
 use super::planned_file::{PlannedFile, rows_in};
-use super::written::RowsOfFile;
+use crate::rows::written::RowsOfFile;
 
 /// The bytes of a part, in files to copy: more parts would write more files than necessary.
 const PART_BYTES: i64 = 128 << 20;
@@ -97,7 +97,7 @@ mod tests {
     use deltaic_protocol::actions::Add;
 
     use super::*;
-    use crate::rows::planned_file::RemovedFile;
+    use crate::rows::plan::planned_file::RemovedFile;
 
     fn plan(sizes: &[(&str, i64)]) -> DeletePlan {
         let removed = sizes.iter().map(|(path, size)| RemovedFile {

@@ -15,14 +15,14 @@ use deltaic_storage::temporary_file::temporary_file;
 
 /// A temporary file of blocks of rows. It is created with the first block.
 #[derive(Default)]
-pub(super) struct SpillFile {
+pub(in crate::write) struct SpillFile {
     file: Mutex<Option<File>>,
     end: u64,
 }
 
 impl SpillFile {
     /// Writes rows of one schema. Returns the place of the block; blocks the thread.
-    pub(super) fn append(
+    pub(in crate::write) fn append(
         &mut self,
         rows: impl IntoIterator<Item = RecordBatch>,
     ) -> std::result::Result<Range<u64>, ArrowError> {
@@ -46,7 +46,10 @@ impl SpillFile {
     }
 
     /// Reads a block; blocks the thread.
-    pub(super) fn read(&self, block: &Range<u64>) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
+    pub(in crate::write) fn read(
+        &self,
+        block: &Range<u64>,
+    ) -> std::result::Result<Vec<RecordBatch>, ArrowError> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         match file.as_mut() {
             Some(file) if !block.is_empty() => {
@@ -60,7 +63,7 @@ impl SpillFile {
 
     /// Whether rows were written.
     #[cfg(test)]
-    pub(super) fn is_used(&self) -> bool {
+    pub(in crate::write) fn is_used(&self) -> bool {
         self.end > 0
     }
 }

@@ -17,13 +17,13 @@ use tracing::{Instrument, Span, debug_span};
 
 use super::connect::connect;
 use super::network::Network;
-use super::options::{Settings, secrets, without};
 use super::per_process::PerProcess;
-use super::uri::RemoteFolder;
+use crate::location::given::options::{Settings, secrets, without};
+use crate::location::given::uri::RemoteFolder;
 use crate::store_error::Cause;
 
 /// A store whose errors contain no secret, whatever a server responds, and whose `Debug` output is its name.
-pub(super) struct RemoteStore {
+pub(in crate::location) struct RemoteStore {
     place: RemoteFolder,
     settings: Settings,
     secrets: Arc<[String]>,
@@ -33,7 +33,7 @@ pub(super) struct RemoteStore {
 
 impl RemoteStore {
     /// Creates the store. Sends no request.
-    pub(super) fn try_new(
+    pub(in crate::location) fn try_new(
         place: RemoteFolder,
         settings: Settings,
         network: Network,

@@ -5,4 +5,4 @@ use std::sync::Arc;
 use object_store::client::HttpConnector;
 
 /// A replacement of the network for tests.
-pub(super) type Network = Option<Arc<dyn HttpConnector>>;
+pub(in crate::location) type Network = Option<Arc<dyn HttpConnector>>;

@@ -10,8 +10,8 @@ use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::temporary_file::temporary_folder;
 use deltaic_storage::unused_memory::release_unused;
 
-use super::pieces::{bytes_of, pieces};
 use super::spill_file::SpillFile;
+use crate::write::pieces::{bytes_of, pieces};
 
 /// Rows of numbered parts. Those of a part may have another schema than those of others.
 pub(crate) struct RowsFile {

@@ -40,7 +40,7 @@ impl fmt::Debug for StorageOptions {
 }
 
 /// Settings of a store, with the names of `object_store`.
-pub(super) type Settings = BTreeMap<String, String>;
+pub(in crate::location) type Settings = BTreeMap<String, String>;
 
 /// Verifies that a value is valid in a request: a key that was read from a file may end with a line break,
 /// which is not. A key that is a document may contain line breaks.
@@ -59,7 +59,7 @@ fn ensure_on_a_line(name: &str, value: &str) -> Result<()> {
 /// Combines the options and the environment to the settings of a location.
 ///
 /// An unknown option, two that contradict each other and one that contradicts the URI are `InvalidArgument`.
-pub(super) fn settings(
+pub(in crate::location) fn settings(
     place: &RemoteFolder,
     options: &StorageOptions,
     environment: Vec<(String, String)>,
@@ -134,7 +134,7 @@ pub(super) fn settings(
 }
 
 /// Returns the values to remove from texts, except short ones, which occur in any text.
-pub(super) fn secrets(settings: &Settings) -> Vec<String> {
+pub(in crate::location) fn secrets(settings: &Settings) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (name, value) in settings {
         if SECRET.contains(&name.as_str()) {
@@ -184,7 +184,7 @@ fn spellings(secret: &str) -> Vec<String> {
 }
 
 /// Returns a text with the secret values removed.
-pub(super) fn without(secrets: &[String], text: &str) -> String {
+pub(in crate::location) fn without(secrets: &[String], text: &str) -> String {
     secrets
         .iter()
         .fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "…"))

@@ -12,12 +12,12 @@ use deltaic_protocol::expr::Predicate;
 use deltaic_protocol::features::ensure_vectors_writable;
 use deltaic_protocol::{Error, Result};
 
-use super::change_data::DeletedRows;
 use super::file_vectors::vectors_of;
-use super::live_files::key;
 use super::planned_file::{PlannedFile, RemovedFile, RewrittenFile, rows_in};
-use super::select::MatchingRows;
-use crate::rows::changed_file::ChangedFile;
+use crate::rows::change_data::DeletedRows;
+use crate::rows::live_files::key;
+use crate::rows::plan::changed_file::ChangedFile;
+use crate::rows::select::MatchingRows;
 
 /// How a deletion changes the files of a version.
 #[derive(Debug, Default)]
@@ -135,7 +135,7 @@ impl DeletePlan {
     }
 
     /// The files that change.
-    pub(super) fn files(&self) -> impl Iterator<Item = PlannedFile<'_>> {
+    pub(in crate::rows) fn files(&self) -> impl Iterator<Item = PlannedFile<'_>> {
         let removed = self.removed.iter().map(PlannedFile::Removed);
         let changed = self.changed.iter().map(PlannedFile::Changed);
         let rewritten = self.rewritten.iter().map(PlannedFile::Rewritten);

@@ -10,7 +10,7 @@ use object_store::{ObjectStore, Result};
 /// A child of `fork` has none of its parent's threads, so a connection that the parent opened would never
 /// respond. No lock is held between calls, since a child would inherit it locked; and the parent's store is
 /// never dropped in a child, since the drop may wait for threads that do not exist.
-pub(super) struct PerProcess {
+pub(in crate::location) struct PerProcess {
     process: u32,
     store: Arc<dyn ObjectStore>,
     in_a_child: OnceLock<Box<PerProcess>>,
@@ -18,7 +18,7 @@ pub(super) struct PerProcess {
 
 impl PerProcess {
     /// Holds this process's store.
-    pub(super) fn new(store: Arc<dyn ObjectStore>) -> Self {
+    pub(in crate::location) fn new(store: Arc<dyn ObjectStore>) -> Self {
         Self {
             process: std::process::id(),
             store,
@@ -27,7 +27,7 @@ impl PerProcess {
     }
 
     /// Returns this process's store, created if necessary.
-    pub(super) fn get(
+    pub(in crate::location) fn get(
         &self,
         make: impl Fn() -> Result<Arc<dyn ObjectStore>>,
     ) -> Result<&Arc<dyn ObjectStore>> {

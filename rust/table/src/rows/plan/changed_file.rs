@@ -10,7 +10,7 @@ use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use serde_json::value::RawValue;
 
-use super::change_data::DeletedRows;
+use crate::rows::change_data::DeletedRows;
 
 /// A file from which rows are deleted.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::uri::Service;
 
 /// Returns the environment variables of a service, with lowercase names.
-pub(super) fn variables(service: Service) -> Vec<(String, String)> {
+pub(in crate::location) fn variables(service: Service) -> Vec<(String, String)> {
     let prefix = match service {
         Service::S3 => "aws_",
         Service::Azure => "azure_",

@@ -9,21 +9,25 @@ use object_store::path::Path;
 
 use super::connect::is_elsewhere;
 use super::network::Network;
-use super::options::Settings;
 use super::remote_store::RemoteStore;
-use super::uri::RemoteFolder;
+use crate::location::given::options::Settings;
+use crate::location::given::uri::RemoteFolder;
 
 /// A store and its verified properties.
 #[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) store: Arc<dyn ObjectStore>,
+pub(in crate::location) struct Shared {
+    pub(in crate::location) store: Arc<dyn ObjectStore>,
     /// Whether it honors put-if-absent.
-    pub(super) proven: Arc<AtomicBool>,
+    pub(in crate::location) proven: Arc<AtomicBool>,
 }
 
 impl Shared {
     /// Creates the store without verified properties.
-    pub(super) fn try_new(place: &RemoteFolder, settings: &Settings, network: Network) -> Result<Self> {
+    pub(in crate::location) fn try_new(
+        place: &RemoteFolder,
+        settings: &Settings,
+        network: Network,
+    ) -> Result<Self> {
         Ok(Self {
             proven: Arc::new(AtomicBool::new(!is_elsewhere(settings))),
             store: Arc::new(RemoteStore::try_new(place.clone(), settings.clone(), network)?),
@@ -39,7 +43,7 @@ type Key = (RemoteFolder, Settings);
 static STORES: Mutex<Vec<(Key, Shared)>> = Mutex::new(Vec::new());
 
 /// Returns the store of a location with its settings.
-pub(super) fn store(place: &RemoteFolder, settings: Settings) -> Result<Shared> {
+pub(in crate::location) fn store(place: &RemoteFolder, settings: Settings) -> Result<Shared> {
     let key = (
         RemoteFolder {
             root: Path::default(),

@@ -10,11 +10,11 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use url::{Host, Url};
 
-use super::names::{MAX_RETRIES, RETRY_TIMEOUT};
 use super::network::Network;
-use super::options::{Settings, without};
 use super::sent::Counting;
-use super::uri::{RemoteFolder, Service};
+use crate::location::given::names::{MAX_RETRIES, RETRY_TIMEOUT};
+use crate::location::given::options::{Settings, without};
+use crate::location::given::uri::{RemoteFolder, Service};
 
 /// Default number of retries of a request.
 const RETRIES: usize = 6;
@@ -42,7 +42,7 @@ const ADDRESSES: [&str; 4] = [
 ];
 
 /// Creates the client. Sends no request; settings that contradict each other are `InvalidArgument`.
-pub(super) fn connect(
+pub(in crate::location) fn connect(
     place: &RemoteFolder,
     settings: &Settings,
     network: &Network,
@@ -137,7 +137,7 @@ fn long_values(settings: &Settings) -> Vec<String> {
 
 /// Whether the user set the endpoint: a compatible server may not honor all conditional requests of the original
 /// service.
-pub(super) fn is_elsewhere(settings: &Settings) -> bool {
+pub(in crate::location) fn is_elsewhere(settings: &Settings) -> bool {
     // By setting the method for conditional puts, the user confirms that the server supports it.
     ADDRESSES.iter().any(|name| settings.contains_key(*name)) && !settings.contains_key("aws_conditional_put")
 }

@@ -1,7 +1,7 @@
 //! Tests of the translation of Spark's options for stores.
 
 use super::*;
-use crate::location::options::{Settings, StorageOptions, settings};
+use crate::location::given::options::{Settings, StorageOptions, settings};
 
 fn resolved(uri: &str, options: &[(&str, &str)]) -> Result<Settings> {
     let place = RemoteFolder::parse(uri).expect("a store")?;

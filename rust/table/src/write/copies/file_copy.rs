@@ -1,11 +1,11 @@
 //! A file with copied chunks that is being written.
 
 use super::copy_source::CopySource;
-use super::data_file::DataFile;
+use crate::write::data_file::DataFile;
 
 /// A file with copied chunks.
-pub(super) struct FileCopy {
-    pub(super) source: CopySource,
+pub(in crate::write) struct FileCopy {
+    pub(in crate::write) source: CopySource,
     /// The new file; `None` before its first rows.
-    pub(super) file: Option<DataFile>,
+    pub(in crate::write) file: Option<DataFile>,
 }

@@ -6,8 +6,8 @@ use deltaic_protocol::actions::Add;
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::statistics::num_records;
 
-use super::change_data::DeletedRows;
 use super::changed_file::ChangedFile;
+use crate::rows::change_data::DeletedRows;
 
 /// A file of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl<'p> PlannedFile<'p> {
     }
 
     /// The rows that change.
-    pub(super) fn deleted(self) -> DeletedRows {
+    pub(in crate::rows) fn deleted(self) -> DeletedRows {
         DeletedRows {
             add: self.add().clone(),
             positions: self.selected().map(|rows| Arc::new(rows.clone())),
@@ -70,7 +70,7 @@ impl<'p> PlannedFile<'p> {
 
 impl RewrittenFile {
     /// The number of rows that are copied; 0 if the log does not have it.
-    pub(super) fn copied_rows(&self) -> u64 {
+    pub(in crate::rows) fn copied_rows(&self) -> u64 {
         let rows = rows_in(&self.add).unwrap_or_default();
         rows.saturating_sub(self.not_copied.len())
     }
@@ -82,6 +82,6 @@ impl RewrittenFile {
 }
 
 /// Returns the number of rows of a file, deleted ones included, if its statistics have it.
-pub(super) fn rows_in(add: &Add) -> Option<u64> {
+pub(in crate::rows) fn rows_in(add: &Add) -> Option<u64> {
     u64::try_from(num_records(add.stats.as_deref()?)?).ok()
 }

@@ -8,16 +8,16 @@ use parquet::arrow::async_reader::AsyncFileReader;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::encode::variant_annotation::parquet_schema;
-use super::plan::WritePlan;
 use crate::read::{Footer, damaged, with_page_index};
+use crate::write::encode::variant_annotation::parquet_schema;
+use crate::write::plan::WritePlan;
 
 /// A file that is being written again. The rows of the new file have the places of those in this one.
-pub(super) struct CopySource {
+pub(in crate::write) struct CopySource {
     footer: Footer,
     shown: String,
     /// For each column of the new file, whether its chunks are copied.
-    pub(super) is_copied: Vec<bool>,
+    pub(in crate::write) is_copied: Vec<bool>,
     /// The leaves of the source whose chunks are copied, in the order of the new file.
     leaves: Vec<usize>,
     /// The row group in progress, and the number of its rows that were written.
@@ -32,7 +32,7 @@ impl CopySource {
     /// # Errors
     ///
     /// `StorageError`, `CorruptData`.
-    pub(super) async fn open(
+    pub(in crate::write) async fn open(
         location: &TableLocation,
         plan: &WritePlan,
         add: &Add,
@@ -78,7 +78,7 @@ impl CopySource {
     }
 
     /// The number of rows until the row group in progress ends.
-    pub(super) fn left(&self) -> usize {
+    pub(in crate::write) fn left(&self) -> usize {
         self.rows_of_group().saturating_sub(self.rows)
     }
 
@@ -92,7 +92,7 @@ impl CopySource {
     /// # Errors
     ///
     /// `StorageError`, `CorruptData`.
-    pub(super) async fn advance(&mut self, rows: usize) -> Result<Option<Vec<EncodedChunk>>> {
+    pub(in crate::write) async fn advance(&mut self, rows: usize) -> Result<Option<Vec<EncodedChunk>>> {
         self.rows += rows;
         if self.left() > 0 {
             return Ok(None);
@@ -131,7 +131,7 @@ impl CopySource {
     /// # Errors
     ///
     /// `Internal` otherwise.
-    pub(super) fn ensure_whole(&self) -> Result<()> {
+    pub(in crate::write) fn ensure_whole(&self) -> Result<()> {
         match self.group == self.footer.metadata.num_row_groups() && self.rows == 0 {
             true => Ok(()),
             false => {

@@ -32,11 +32,11 @@ impl Sent {
 
 /// Creates HTTP clients that count their requests.
 #[derive(Debug)]
-pub(super) struct Counting(Arc<dyn HttpConnector>);
+pub(in crate::location) struct Counting(Arc<dyn HttpConnector>);
 
 impl Counting {
     /// Uses the network, or the replacement that a test provides.
-    pub(super) fn over(network: &Network) -> Self {
+    pub(in crate::location) fn over(network: &Network) -> Self {
         Self(match network {
             Some(stand) => Arc::clone(stand),
             None => Arc::new(ReqwestConnector::default()),

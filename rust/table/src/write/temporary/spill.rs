@@ -10,12 +10,12 @@ use arrow_schema::ArrowError;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::temporary_file::temporary_folder;
 
-use super::partition::PartitionKey;
-use super::pieces::bytes_of;
 use super::spill_file::SpillFile;
+use crate::write::partition::PartitionKey;
+use crate::write::pieces::bytes_of;
 
 /// Rows that wait for their files.
-pub(super) struct Spill {
+pub(in crate::write) struct Spill {
     waiting: BTreeMap<PartitionKey, Waiting>,
     /// The size of the rows in memory.
     bytes: usize,
@@ -32,7 +32,7 @@ struct Waiting {
 
 impl Spill {
     /// Holds at most about this many bytes in memory.
-    pub(super) fn new(most_bytes: usize) -> Self {
+    pub(in crate::write) fn new(most_bytes: usize) -> Self {
         Self {
             waiting: BTreeMap::new(),
             bytes: 0,
@@ -42,7 +42,7 @@ impl Spill {
     }
 
     /// Whether rows of a partition wait.
-    pub(super) fn contains(&self, partition: &PartitionKey) -> bool {
+    pub(in crate::write) fn contains(&self, partition: &PartitionKey) -> bool {
         self.waiting.contains_key(partition)
     }
 
@@ -51,7 +51,7 @@ impl Spill {
     /// # Errors
     ///
     /// `StorageError` if the temporary file cannot be written.
-    pub(super) fn add(&mut self, partition: PartitionKey, rows: RecordBatch) -> Result<()> {
+    pub(in crate::write) fn add(&mut self, partition: PartitionKey, rows: RecordBatch) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes_of(&rows));
         self.waiting.entry(partition).or_default().rows.push(rows);
         if self.bytes > self.most_bytes {
@@ -61,7 +61,7 @@ impl Spill {
     }
 
     /// Returns a partition that has rows, and removes it with a call for each of its parts; `None` at the end.
-    pub(super) fn take(&mut self) -> Option<(PartitionKey, Parts<'_>)> {
+    pub(in crate::write) fn take(&mut self) -> Option<(PartitionKey, Parts<'_>)> {
         let (partition, waiting) = self.waiting.pop_first()?;
         let parts = Parts {
             file: &self.file,
@@ -87,7 +87,7 @@ impl Spill {
 }
 
 /// The rows of a partition, part by part.
-pub(super) struct Parts<'s> {
+pub(in crate::write) struct Parts<'s> {
     file: &'s SpillFile,
     blocks: std::vec::IntoIter<Range<u64>>,
     rows: std::vec::IntoIter<RecordBatch>,
@@ -99,7 +99,7 @@ impl Parts<'_> {
     /// # Errors
     ///
     /// `StorageError` if the temporary file cannot be read.
-    pub(super) fn next(&mut self) -> Result<Vec<RecordBatch>> {
+    pub(in crate::write) fn next(&mut self) -> Result<Vec<RecordBatch>> {
         let Some(block) = self.blocks.next() else {
             return Ok(self.rows.next().into_iter().collect());
         };

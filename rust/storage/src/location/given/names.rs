@@ -8,12 +8,12 @@ use super::hadoop;
 use super::uri::Service;
 
 /// Number of retries. `object_store` defines no names for these two.
-pub(super) const MAX_RETRIES: &str = "max_retries";
+pub(in crate::location) const MAX_RETRIES: &str = "max_retries";
 /// Time after which a request is not retried.
-pub(super) const RETRY_TIMEOUT: &str = "retry_timeout";
+pub(in crate::location) const RETRY_TIMEOUT: &str = "retry_timeout";
 
 /// Groups of names: an option in a group disables all environment variables of the group.
-pub(super) const TOGETHER: [&[&str]; 5] = [
+pub(in crate::location) const TOGETHER: [&[&str]; 5] = [
     &[
         "aws_access_key_id",
         "aws_secret_access_key",
@@ -53,13 +53,13 @@ pub(super) const TOGETHER: [&[&str]; 5] = [
 ];
 
 /// Names of the same setting, whose values must be equal.
-pub(super) const SAME: [(&str, &str); 2] = [
+pub(in crate::location) const SAME: [(&str, &str); 2] = [
     ("aws_endpoint", "aws_endpoint_url_s3"),
     ("google_service_account", "google_application_credentials"),
 ];
 
 /// Names whose values are never printed, not even in errors.
-pub(super) const SECRET: [&str; 14] = [
+pub(in crate::location) const SECRET: [&str; 14] = [
     "aws_access_key_id",
     "aws_secret_access_key",
     "aws_session_token",
@@ -183,7 +183,7 @@ const OF_EVERY_SERVICE: [&str; 15] = [
 ];
 
 /// Returns the name of a setting in `object_store`; `None` if unknown.
-pub(super) fn canonical(service: Service, name: &str) -> Option<String> {
+pub(in crate::location) fn canonical(service: Service, name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     if [MAX_RETRIES, RETRY_TIMEOUT].contains(&name.as_str()) {
         return Some(name);
@@ -205,7 +205,7 @@ pub(super) fn canonical(service: Service, name: &str) -> Option<String> {
 }
 
 /// Returns all names for a service, for suggestions.
-pub(super) fn all(service: Service) -> impl Iterator<Item = &'static str> {
+pub(in crate::location) fn all(service: Service) -> impl Iterator<Item = &'static str> {
     NAMES
         .iter()
         .filter(move |(of, _)| *of == service)

@@ -7,7 +7,7 @@ use url::Url;
 
 /// The remote stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Service {
+pub(in crate::location) enum Service {
     S3,
     Azure,
     Google,
@@ -27,14 +27,14 @@ impl Service {
 
 /// A folder on a remote store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RemoteFolder {
-    pub(super) service: Service,
-    pub(super) scheme: String,
+pub(in crate::location) struct RemoteFolder {
+    pub(in crate::location) service: Service,
+    pub(in crate::location) scheme: String,
     /// The bucket or container.
-    pub(super) bucket: String,
+    pub(in crate::location) bucket: String,
     /// Azure: the part after the `@`, an account or its host.
-    pub(super) host: Option<String>,
-    pub(super) root: Path,
+    pub(in crate::location) host: Option<String>,
+    pub(in crate::location) root: Path,
 }
 
 impl RemoteFolder {
@@ -42,7 +42,7 @@ impl RemoteFolder {
     ///
     /// Returns `None` if the scheme is not that of a remote store. The path is percent-decoded once. Parts
     /// that may be secrets (a query, a user name) are an error, and are not printed.
-    pub(super) fn parse(uri: &str) -> Option<Result<Self>> {
+    pub(in crate::location) fn parse(uri: &str) -> Option<Result<Self>> {
         let (scheme, rest) = uri.split_once("://")?;
         let scheme = scheme.to_ascii_lowercase();
         let service = Service::of_scheme(&scheme)?;
@@ -104,7 +104,7 @@ impl RemoteFolder {
     }
 
     /// The scheme, bucket and host, with the slash before the path.
-    pub(super) fn authority(&self) -> String {
+    pub(in crate::location) fn authority(&self) -> String {
         let host = self
             .host
             .as_ref()
@@ -114,7 +114,7 @@ impl RemoteFolder {
     }
 
     /// Returns an equivalent URI that ends with a slash.
-    pub(super) fn to_uri(&self) -> String {
+    pub(in crate::location) fn to_uri(&self) -> String {
         let base = self.authority();
         let Ok(mut url) = Url::parse(&base) else {
             return base;
@@ -128,7 +128,7 @@ impl RemoteFolder {
     }
 
     /// Whether another location is on the same store: a bucket has several schemes, an account several hosts.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(in crate::location) fn is_beside(&self, other: &Self) -> bool {
         self.service == other.service
             && self.bucket == other.bucket
             && match (self.account(), other.account()) {
@@ -139,7 +139,7 @@ impl RemoteFolder {
     }
 
     /// Azure: the account of the host.
-    pub(super) fn account(&self) -> Option<&str> {
+    pub(in crate::location) fn account(&self) -> Option<&str> {
         let host = self.host.as_deref()?;
         Some(host.split_once('.').map_or(host, |(account, _)| account))
     }
