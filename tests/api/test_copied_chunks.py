@@ -179,3 +179,25 @@ def test_chunks_of_writers_with_unknown_statistics_are_encoded(root: Path) -> No
     table.update({"value": "value + 1000"}, "id % 3 = 0")
     assert same(table.to_arrow(), expected())
     assert not before & {chunk for path in files(table) for chunk in chunk_bytes(path, "text")}
+
+
+def test_rows_that_change_their_partition_and_another_column_are_written_there(root: Path) -> None:
+    table = write_files(root, {}, ["part"])
+    table.update({"part": "part + 1", "value": "value + 1000"}, "id % 3 = 0")
+    parts = [id_ * 2 // ROWS + (id_ % 3 == 0) for id_ in range(ROWS)]
+    assert same(table.to_arrow(), expected().set_column(4, "part", pa.array(parts, pa.int32())))
+    source = pa.table({"key": range(0, ROWS, 3)})
+    merge = table.merge(source, "target.id = source.key")
+    merge.when_matched_update({"part": "target.part - 1", "value": "target.value - 1000"}).execute()
+    assert same(table.to_arrow(), rows())
+
+
+def test_rows_whose_new_values_do_not_fit_in_memory_are_encoded(root: Path) -> None:
+    table = write_files(root, {})
+    table.update({"text": f"concat({', '.join(['text'] * 20)}, 'x')"}, "id % 3 = 0", memory=MEMORY)
+    wanted = rows()
+    texts = [
+        text * 20 + "x" if id_ % 3 == 0 and text is not None else text
+        for id_, text in enumerate(wanted["text"].to_pylist())
+    ]
+    assert same(table.to_arrow(), wanted.set_column(1, "text", pa.array(texts)))

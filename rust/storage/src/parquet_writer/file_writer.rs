@@ -149,7 +149,13 @@ impl FileWriter {
             return Err(error);
         }
         let mut parts = self.parts.take().ok_or_else(broken)?;
-        let landed = parts.sending.complete().await?;
+        let landed = match parts.sending.complete().await {
+            Ok(landed) => landed,
+            Err(error) => {
+                parts.sending.abort().await;
+                return Err(error);
+            }
+        };
         let bytes = u64::try_from(parts.encoder.written()).unwrap_or(u64::MAX);
         Ok((bytes, landed))
     }
@@ -184,7 +190,12 @@ impl Parts {
 
     async fn end_row_group(&mut self, copied: Vec<EncodedChunk>) -> Result<()> {
         self.encoder.end_row_group(copied).await?;
-        self.send().await
+        let bytes = self.encoder.take_bytes()?;
+        match bytes.is_empty() {
+            // The row group ended before: its memory is freed when its bytes are sent.
+            true => self.sending.settle().await,
+            false => self.sending.send(bytes).await,
+        }
     }
 
     /// Encodes what is left, with the footer.

@@ -50,7 +50,7 @@ impl Sending {
     }
 
     /// Waits until all bytes are sent.
-    async fn settle(&mut self) -> Result<()> {
+    pub(super) async fn settle(&mut self) -> Result<()> {
         let Some(running) = &mut self.running else {
             return Ok(());
         };

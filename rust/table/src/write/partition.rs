@@ -67,6 +67,11 @@ impl Splitter {
         })
     }
 
+    /// The positions of the partition columns.
+    pub(super) fn partition_columns(&self) -> impl Iterator<Item = usize> {
+        self.partitions.iter().map(|(position, _)| *position)
+    }
+
     /// The positions of the columns that files have.
     pub(super) fn data_columns(&self) -> &[usize] {
         &self.data

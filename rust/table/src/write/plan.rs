@@ -181,9 +181,10 @@ impl WritePlan {
         self.incoming.conform(rows)
     }
 
-    /// Whether new rows are stored with the values that are given for a column.
+    /// Whether a value that the table has in a column is stored as it is: no text is padded or cut off. No partition value
+    /// of the table is empty text.
     pub(crate) fn stores_as_given(&self, column: &str) -> bool {
-        !self.lengths.contains(column) && !self.empty_text.contains(column)
+        !self.lengths.contains(column)
     }
 
     /// Returns new rows with the text that the table stores: generated values are computed from that.
@@ -208,6 +209,12 @@ impl WritePlan {
     /// Whether variants are shredded.
     pub(super) fn shreds(&self) -> bool {
         self.shreds
+    }
+
+    /// Whether rows that keep the values of these columns stay in their partition.
+    pub(super) fn keeps_partition(&self, is_kept: &[bool]) -> bool {
+        let mut partitions = self.splitter.partition_columns();
+        partitions.all(|position| is_kept.get(position) == Some(&true))
     }
 
     /// Chooses from values of the columns of completed rows those of the columns that files have.

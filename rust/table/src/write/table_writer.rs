@@ -198,7 +198,7 @@ impl TableWriter {
         Ok(())
     }
 
-    async fn write_partition(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
+    pub(super) async fn write_partition(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
         let waits = match self.open.contains_key(&values) {
             true => false,
             // The order of a partition's rows is kept.

@@ -26,6 +26,10 @@ impl TableWriter {
         if size < self.plan.target_bytes() / SHARE_OF_TARGET || self.plan.shreds() {
             return Ok(());
         }
+        // Rows that may move to another partition are in other files.
+        if !self.plan.keeps_partition(is_kept) {
+            return Ok(());
+        }
         let is_kept = self.plan.in_files(is_kept);
         let memory = self.limits.encoded_bytes / 2;
         let source = CopySource::open(&self.location, &self.plan, add, &is_kept, memory).await?;
@@ -35,8 +39,15 @@ impl TableWriter {
 
     /// Writes rows to the file with copied chunks.
     pub(super) async fn write_copy(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
+        let limit = self.limits.encoded_bytes / 2;
+        // No row group can end before the one that is copied, so the columns that are encoded must fit in memory.
+        let is_large = |copy: &mut FileCopy| copy.file.is_none() && copy.source.encoded_bytes(&rows) > limit;
+        if self.copy.as_mut().is_some_and(is_large) {
+            self.copy = None;
+            return self.write_partition(values, rows).await;
+        }
         let Some(copy) = &mut self.copy else {
-            return Err(Error::internal("no file is copied"));
+            return self.write_partition(values, rows).await;
         };
         let file = match &mut copy.file {
             Some(file) if *file.values() == values => file,

@@ -24,7 +24,7 @@ use super::queue::{Worker, spawn};
 use super::read_unit::ReadUnit;
 use crate::read::file::open_file::OpenFile;
 use crate::scan::Rows;
-use crate::scan::{Scan, ScanTask};
+use crate::scan::{Scan, ScanTask, Selection};
 
 /// The maximum of decoded batches in all queues, in KiB: enough to keep all cores busy while rows are returned in
 /// order. Each read unit has an equal share, which only a single batch may exceed.
@@ -172,7 +172,8 @@ fn with_rows(tasks: Vec<ScanTask>) -> impl Stream<Item = Result<ScanTask>> {
                     .await
                     .map_err(|error| error.with("version", context.version))?;
                 let mut vectors = vectors.into_iter();
-                for task in &mut chunk {
+                // Tasks of all rows may be given their rows: those remain.
+                for task in chunk.iter_mut().filter(|task| task.selection != Selection::All) {
                     task.rows = Rows::of(&task.selection, &mut vectors)?;
                 }
             }

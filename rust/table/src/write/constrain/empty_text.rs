@@ -26,10 +26,6 @@ impl EmptyText {
         )
     }
 
-    pub(in crate::write) fn contains(&self, column: &str) -> bool {
-        self.0.iter().any(|(_, name, _)| name == column)
-    }
-
     /// Returns the rows with NULL for empty text and bytes.
     ///
     /// # Errors

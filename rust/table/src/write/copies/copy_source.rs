@@ -1,5 +1,6 @@
 //! A file that is written again with new values of some columns: the chunks of the others are copied as they are encoded.
 
+use arrow_array::RecordBatch;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::{Error, Result};
 use deltaic_storage::TableLocation;
@@ -10,6 +11,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::read::{Footer, damaged, with_page_index};
 use crate::write::encode::variant_annotation::parquet_schema;
+use crate::write::pieces::weight;
 use crate::write::plan::WritePlan;
 
 /// A file that is being written again. The rows of the new file have the places of those in this one.
@@ -80,6 +82,17 @@ impl CopySource {
     /// The number of rows until the row group in progress ends.
     pub(in crate::write) fn left(&self) -> usize {
         self.rows_of_group().saturating_sub(self.rows)
+    }
+
+    /// What the columns that are encoded take in the largest row group, if their other values are like those of some rows.
+    pub(in crate::write) fn encoded_bytes(&self, rows: &RecordBatch) -> usize {
+        let columns = rows.columns().iter().zip(&self.is_copied);
+        let encoded = columns.filter(|(_, is_copied)| !**is_copied);
+        let bytes: usize = encoded.map(|(column, _)| weight(column)).sum();
+        let groups = self.footer.metadata.row_groups().iter();
+        let most = groups.map(|group| group.num_rows()).max().unwrap_or(0);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        (bytes / rows.num_rows().max(1)).saturating_mul(most)
     }
 
     fn rows_of_group(&self) -> usize {
