@@ -11,7 +11,7 @@ use super::partition::PartitionKey;
 use super::table_writer::TableWriter;
 
 /// Smaller files, relative to the target size of files, are written together.
-const SHARE_OF_TARGET: u64 = 8;
+const SHARE_OF_TARGET: u64 = 16;
 
 impl TableWriter {
     /// Starts a file with the next rows, which are all rows of another file in their order, and keep the values of these
