@@ -13,10 +13,10 @@ use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 use deltaic_storage::memory_budget::MemoryBudget;
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 
 use crate::read::{BatchStream, stream_to_write};
-use crate::scan::{Rows, Scan, Selection};
+use crate::scan::{Rows, Scan};
 use crate::write::{FileContents, TableWriter, Written};
 
 /// Rows of a live file that a commit deletes.
@@ -70,19 +70,11 @@ pub(crate) async fn write_changes(
 
 /// Reads the rows that a commit deletes.
 pub(crate) fn rows_to_delete(scan: &Scan, rows: &[DeletedRows]) -> BatchStream {
-    // Each stream either reads deletion vectors or is given the rows.
-    let whole = rows.iter().filter(|file| file.positions.is_none()).map(|file| {
-        let mut task = scan.task_of_rows(&file.add, Rows::All);
-        task.selection = Selection::of(file.add.deletion_vector.clone());
-        task
+    let tasks = rows.iter().map(|file| match &file.positions {
+        None => scan.task_of(&file.add),
+        Some(positions) => scan.task_of_rows(&file.add, Rows::Only(Arc::clone(positions))),
     });
-    let parts = rows.iter().filter_map(|file| {
-        let positions = file.positions.clone()?;
-        Some(scan.task_of_rows(&file.add, Rows::Only(positions)))
-    });
-    stream_to_write(whole.collect())
-        .chain(stream_to_write(parts.collect()))
-        .boxed()
+    stream_to_write(tasks.collect())
 }
 
 /// Writes rows to change data files, with one type of change.

@@ -39,16 +39,14 @@ impl TableWriter {
 
     /// Writes rows to the file with copied chunks.
     pub(super) async fn write_copy(&mut self, values: PartitionKey, rows: RecordBatch) -> Result<()> {
-        let limit = self.limits.encoded_bytes / 2;
-        // No row group can end before the one that is copied, so the columns that are encoded must fit in memory.
-        let is_large = |copy: &mut FileCopy| copy.file.is_none() && copy.source.encoded_bytes(&rows) > limit;
-        if self.copy.as_mut().is_some_and(is_large) {
-            self.copy = None;
-            return self.write_partition(values, rows).await;
-        }
         let Some(copy) = &mut self.copy else {
             return self.write_partition(values, rows).await;
         };
+        // No row group can end before the one that is copied, so the columns that are encoded must fit in memory.
+        if copy.file.is_none() && copy.source.encoded_bytes(&rows) > self.limits.encoded_bytes / 2 {
+            self.copy = None;
+            return self.write_partition(values, rows).await;
+        }
         let file = match &mut copy.file {
             Some(file) if *file.values() == values => file,
             Some(_) => return Err(Error::internal("the rows of a file are in several partitions")),
