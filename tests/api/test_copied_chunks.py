@@ -17,7 +17,7 @@ from deltaic import alter
 ROWS = 12_000
 MEMORY = 1 << 20
 # Every file is large enough to be copied.
-SMALL_TARGET = {"delta.targetFileSize": "1kb"}
+SMALL_TARGET = {"delta.targetFileSize": "300kb"}
 
 
 def rows() -> pa.Table:
@@ -201,3 +201,13 @@ def test_rows_whose_new_values_do_not_fit_in_memory_are_encoded(root: Path) -> N
         for id_, text in enumerate(wanted["text"].to_pylist())
     ]
     assert same(table.to_arrow(), wanted.set_column(1, "text", pa.array(texts)))
+
+
+def test_a_file_that_is_much_larger_than_the_target_is_encoded_again(root: Path) -> None:
+    """So that it can be divided: copied row groups remain in one file."""
+    table = write_files(root, {})
+    table.alter(alter.SetProperties({"delta.targetFileSize": "100kb"}))
+    wanted = table.to_arrow().sort_by("id").set_column(7, "value", pa.array([1] * ROWS, pa.int64()))
+    table.update({"value": "1"})
+    assert [pq.read_metadata(path).num_row_groups for path in files(table)] == [1, 1]
+    assert table.to_arrow().sort_by("id").drop_columns(["number"]) == wanted.drop_columns(["number"])

@@ -13,17 +13,22 @@ use super::table_writer::TableWriter;
 /// Smaller files, relative to the target size of files, are written together.
 const SHARE_OF_TARGET: u64 = 16;
 
+/// Larger files, relative to the target size of files, are divided.
+const MOST_TARGETS: u64 = 2;
+
 impl TableWriter {
     /// Starts a file with the next rows, which are all rows of another file in their order, and keep the values of these
-    /// columns of completed rows. Chunks of them are copied if that is possible; otherwise, or if the file is small, the
-    /// rows are written like others.
+    /// columns of completed rows. Chunks of them are copied if that is possible; otherwise, or if the file is small or
+    /// large, the rows are written like others.
     ///
     /// # Errors
     ///
     /// `StorageError`, `CorruptData`.
     pub(crate) async fn begin_copy(&mut self, add: &Add, is_kept: &[bool]) -> Result<()> {
         let size = u64::try_from(add.size).unwrap_or(0);
-        if size < self.plan.target_bytes() / SHARE_OF_TARGET || self.plan.shreds() {
+        let target = self.plan.target_bytes();
+        let sizes = target / SHARE_OF_TARGET..=target.saturating_mul(MOST_TARGETS);
+        if !sizes.contains(&size) || self.plan.shreds() {
             return Ok(());
         }
         // Rows that may move to another partition are in other files.
