@@ -187,6 +187,32 @@ def test_files_are_removed_by_any_column_of_paths(root: Path, of: Callable[[Any]
     assert table.snapshot().num_files == 0
 
 
+REMOVALS: dict[str, Callable[[deltaic.Transaction, str], Any]] = {
+    "WRITE": lambda tx, _: tx.overwrite(ROWS, "id > 0"),
+    "DELETE": lambda tx, _: tx.delete("id = 1"),
+    "UPDATE": lambda tx, _: tx.update({"id": "id + 1"}, "id = 2"),
+    "MERGE": lambda tx, _: tx.merge(ROWS, "target.id = source.id").when_matched_delete().execute(),
+    "DELETE of a file": lambda tx, path: tx.remove([path]),
+    "DELETE of rows": lambda tx, path: tx.delete_rows({path: [0]}),
+}
+
+
+@pytest.mark.parametrize("second", REMOVALS)
+@pytest.mark.parametrize("first", REMOVALS)
+def test_a_file_that_two_verbs_change_is_an_error_with_both(root: Path, first: str, second: str) -> None:
+    table = deltaic.Table.create(root, ROWS.schema, properties={"delta.enableDeletionVectors": "true"})
+    table.append(ROWS)
+    [path] = paths(table.snapshot().files())
+    changes, again = first.split(maxsplit=1)[0], second.split(maxsplit=1)[0]
+    with table.transaction() as tx:
+        REMOVALS[first](tx, path)
+        what = f"{path}.* is staged already: {changes} changes it, and {again} would change it again"
+        with pytest.raises(ValueError, match=what) as caught:
+            REMOVALS[second](tx, path)
+        assert "commit what is staged first" in str(caught.value)
+    assert tx.committed is not None
+
+
 def test_invalid_removals(root: Path) -> None:
     table = deltaic.Table.create(root, ROWS.schema)
     table.append(ROWS)

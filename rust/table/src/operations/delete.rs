@@ -106,7 +106,7 @@ impl TableTransaction {
         let started = now_ms();
         let plan = DeletePlan::try_new(&snapshot, predicate, &self.options.progress).await;
         let plan = plan.map_err(|error| self.located(error))?;
-        self.ensure_staged_once(plan.paths())?;
+        self.staged.ensure_once(plan.paths())?;
         match predicate {
             Some(predicate) => {
                 let bound = predicate.bind(snapshot.schema())?;

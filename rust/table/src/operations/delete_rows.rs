@@ -55,7 +55,9 @@ impl Verb for DeleteRows {
             let add = adds.remove(&key(path)).ok_or_else(|| unknown(&snapshot, path))?;
             files.push((add, Bitmap::from_positions(positions.iter().copied())?));
         }
-        transaction.ensure_staged_once(files.iter().map(|(add, _)| add.path.as_str()))?;
+        transaction
+            .staged
+            .ensure_once(files.iter().map(|(add, _)| add.path.as_str()))?;
         let before = vectors_of(&snapshot, files.iter().map(|(add, _)| add)).await?;
         let mut changed = Vec::with_capacity(files.len());
         for ((add, positions), before) in files.into_iter().zip(before) {

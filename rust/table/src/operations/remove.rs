@@ -48,7 +48,9 @@ impl Verb for RemoveFiles {
         transaction.ensure_takes_files()?;
         let snapshot = transaction.snapshot.clone();
         let adds = live_files(&snapshot, &self.paths).await?;
-        transaction.ensure_staged_once(adds.iter().map(|add| add.path.as_str()))?;
+        transaction
+            .staged
+            .ensure_once(adds.iter().map(|add| add.path.as_str()))?;
         let has_feed = transaction.has_feed()?;
         let staged = &mut transaction.staged;
         if self.data_change {

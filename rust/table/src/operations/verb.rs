@@ -96,6 +96,7 @@ impl TableTransaction {
             return Ok(V::Staged::default());
         }
         let savepoint = (!verb.stages_at_once()).then(|| self.staged.clone());
+        self.staged.begin_verb(verb.operation());
         let staged = verb.stage(self).await;
         if let (Err(_), Some(savepoint)) = (&staged, savepoint) {
             self.staged = savepoint;

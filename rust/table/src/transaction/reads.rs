@@ -1,7 +1,5 @@
 //! Records what a transaction reads of the table, for the conflict check against winning commits.
 
-use std::collections::BTreeSet;
-
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use deltaic_log::snapshot::WithStatistics;
@@ -59,15 +57,5 @@ impl TableTransaction {
             .into_iter()
             .find(|txn| txn.app_id == app_id)
             .map(|txn| txn.version)
-    }
-
-    /// The paths that are staged to be removed.
-    pub(crate) fn removed(&self) -> BTreeSet<&str> {
-        self.staged
-            .proposal
-            .removes
-            .iter()
-            .map(|remove| remove.path.as_str())
-            .collect()
     }
 }

@@ -2,13 +2,11 @@
 //!
 //! Protocol: *Add File and Remove File*, *Deletion Vectors*.
 
-use std::collections::BTreeSet;
-
 use deltaic_log::progress::Stage;
 use deltaic_protocol::actions::{Add, Remove};
 use deltaic_protocol::deletion_vector::Bitmap;
 use deltaic_protocol::iceberg_compat::ensure_kept;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, Result};
 use deltaic_storage::clock::now_ms;
 use deltaic_storage::memory_budget::MemoryBudget;
 
@@ -114,20 +112,6 @@ impl TableTransaction {
         }
         self.staged.described.metrics.add(Count::VectorRows, deleted);
         Ok(deleted)
-    }
-
-    /// Verifies that no file is staged to be removed twice.
-    pub(crate) fn ensure_staged_once<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
-        let mut staged: BTreeSet<&str> = self.removed();
-        let mut paths = paths.into_iter();
-        match paths.find(|path| !staged.insert(path)) {
-            Some(path) => Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!("{path:?} is staged already: a transaction changes a file once"),
-            )
-            .with("path", path)),
-            None => Ok(()),
-        }
     }
 
     /// Divides a plan: returns the files of the parts that the attempt before wrote, which are recorded for the next one,

@@ -1,9 +1,11 @@
 //! What a transaction has read and staged: a value, so that a copy of it is a savepoint.
 
+use std::collections::BTreeMap;
+
 use deltaic_log::transaction::{Operation, Proposal, ReadSet};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::change::TableChange;
-use deltaic_protocol::{Result, TableConfiguration};
+use deltaic_protocol::{Error, ErrorKind, Result, TableConfiguration};
 
 use super::described::Described;
 use super::requirement::Requirement;
@@ -35,6 +37,8 @@ pub(crate) struct Staged {
     pub(crate) unrecorded: Unrecorded,
     /// What the history records.
     pub(crate) described: Described,
+    /// The verbs, and the number of files that were staged to be removed before each.
+    verbs: Vec<(Operation, usize)>,
 }
 
 impl Staged {
@@ -55,6 +59,46 @@ impl Staged {
             requirement: Requirement::default(),
             unrecorded: Unrecorded::default(),
             described: Described::default(),
+            verbs: Vec::new(),
         })
+    }
+
+    /// Records that a verb is staged now.
+    pub(crate) fn begin_verb(&mut self, operation: Operation) {
+        self.verbs.push((operation, self.proposal.removes.len()));
+    }
+
+    /// Verifies that no file is staged to be removed twice.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` with the verbs that would change a file.
+    pub(crate) fn ensure_once<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let removes = self.proposal.removes.iter().enumerate();
+        let removes = removes.map(|(index, remove)| (remove.path.as_str(), Some(index)));
+        let mut staged: BTreeMap<&str, Option<usize>> = removes.collect();
+        for path in paths {
+            let Some(earlier) = staged.insert(path, None) else {
+                continue;
+            };
+            let now = self.verbs.last().map(|(verb, _)| verb.name());
+            let verb_at = |index| {
+                let mut verbs = self.verbs.iter().rev();
+                verbs.find(|(_, start)| *start <= index)
+            };
+            let before = earlier.and_then(verb_at).map(|(verb, _)| verb.name());
+            let what = match (before, now) {
+                (Some(before), Some(now)) => {
+                    format!(
+                        "{path:?} is staged already: {before} changes it, and {now} would change it again"
+                    )
+                }
+                _ => format!("{path:?} is staged already"),
+            };
+            return Err(Error::new(ErrorKind::InvalidArgument, what)
+                .with("path", path)
+                .hint("a transaction changes a file once: commit what is staged first"));
+        }
+        Ok(())
     }
 }

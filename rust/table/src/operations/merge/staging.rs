@@ -45,7 +45,7 @@ impl TableTransaction {
             ..MatchingRows::default()
         };
         let plan = DeletePlan::of_rows(&self.snapshot, found).await?;
-        self.ensure_staged_once(plan.paths())?;
+        self.staged.ensure_once(plan.paths())?;
         self.staged.read.read_files(plan.paths());
         Ok(plan)
     }

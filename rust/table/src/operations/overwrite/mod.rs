@@ -172,7 +172,7 @@ impl TableTransaction {
             .iter()
             .flat_map(|batch| batch.adds.path.iter().flatten());
         let paths: Vec<String> = paths.map(str::to_owned).collect();
-        self.ensure_staged_once(paths.iter().map(String::as_str))?;
+        self.staged.ensure_once(paths.iter().map(String::as_str))?;
         let now = now_ms();
         let removes = live_files(&snapshot, &paths).await?;
         if self.has_feed()? {
