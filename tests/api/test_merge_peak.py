@@ -47,6 +47,61 @@ def test_memory_does_not_grow_with_the_source(root: Path, vectors: str) -> None:
     assert all(text == f"{'old' if id_ < ROWS // 2 else 'new'} {id_}" for id_, text in texts.items())
 
 
+WIDE = "x" * 20_000
+
+
+@pytest.mark.parametrize(
+    ("on", "merged"),
+    [
+        # Without a key every row of the source is compared with every row of the table.
+        ("target.id <= source.id and target.id >= source.id", {"value": "source.value"}),
+        ("target.id <= source.id and target.id >= length(source.text) - 20000 + source.id", {}),
+        # All rows of the table match one row of the source.
+        ("target.part = source.id", {"value": "source.value"}),
+        ("target.part = source.id", {"value": "length(source.text)"}),
+        ("target.part = source.id", {}),
+        ("target.part = source.id and length(source.text) > 3", {"value": "source.value"}),
+    ],
+)
+def test_memory_does_not_grow_with_copies_of_wide_rows(root: Path, on: str, merged: dict[str, str]) -> None:
+    """The rows of the source have 1 MiB together; each is compared with many rows of the table."""
+    ids = list(range(20_000))
+    target = {"id": ids, "part": [0] * len(ids), "value": [0.0] * len(ids)}
+    table = deltaic.Table.create(root, pa.table(target).schema)
+    table.append(pa.table(target))
+    source = pa.table({"id": list(range(50)), "value": [1.0] * 50, "text": [WIDE] * 50})
+    merge = table.merge(source, on)
+    if merged:
+        merge = merge.when_matched_update(merged)
+    else:
+        merge = merge.when_matched_delete("length(source.text) > source.value")
+    cost = cost_of(lambda: merge.execute(memory=BUDGET))
+    assert cost.peak < 3 * BUDGET
+    found = table.snapshot().scan().to_arrow()
+    matched = 50 if "target.id" in on else len(ids)
+    assert found.num_rows == len(ids) - (0 if merged else matched)
+    new = 20_000 if "length(source.text)" in merged.values() else 1
+    assert sum(found["value"].to_pylist()) == (matched * new if merged else 0)
+
+
+def test_memory_does_not_grow_with_inserts_of_wide_rows(root: Path) -> None:
+    """Rows of 16 MiB that have copies in several columns are inserted."""
+    table = deltaic.Table.create(
+        root, pa.schema([("id", pa.int64()), ("a", pa.string()), ("b", pa.string())])
+    )
+    source = pa.table({"id": list(range(800)), "text": [WIDE] * 800})
+    merge = table.merge(source, "target.id = source.id and target.a <> source.text")
+    merge = merge.when_not_matched_insert(
+        {"id": "id", "a": "text", "b": "concat(text, text)"}, "length(text) > id"
+    )
+    cost = cost_of(lambda: merge.execute(memory=4 * BUDGET))
+    assert cost.peak < 6 * BUDGET
+    lengths = {
+        (len(a), len(b)) for a, b in table.to_arrow().select(["a", "b"]).to_pandas().itertuples(index=False)
+    }
+    assert lengths == {(20_000, 40_000)}
+
+
 def test_generated_identities_are_distinct(root: Path) -> None:
     """Rows that wait in temporary files are inserted in any order, each with a value of its own."""
     identity = deltaic.Identity(start=10, step=5)

@@ -47,6 +47,9 @@ class Program:
             self._apply(self.model.effect(append), by_deltaic.run(self.table, append, self.definition.schema))
         self.merge = of_merges.random_merge(self.model, chance)
         self.log.append(str(self.merge))
+        # Generated identities are in the order of the rows, which temporary files do not keep.
+        spills = not self.definition.identities and chance.random() < 0.5
+        self.memory = chance.choice(merges_by_deltaic.MEMORY) if spills else None
 
     @property
     def definition(self) -> Definition:
@@ -63,7 +66,7 @@ class Program:
         except Refused as refused:
             if not of_merges.computes_narrower(self.definition, self.merge, refused):
                 with pytest.raises(by_deltaic.REFUSALS):
-                    merges_by_deltaic.run(deltaic.Table(copy), self.merge)
+                    merges_by_deltaic.run(deltaic.Table(copy), self.merge, memory=self.memory)
                 assert deltaic.Table(copy).snapshot().version == before
             self._refuse(refused, before)
             return
@@ -94,7 +97,7 @@ class Program:
     def _compare_ours(self, root: Path, merged: MergeEffect) -> None:
         """Compares the metrics and changes of deltaic with the model; delta-spark reads the same rows."""
         ours = deltaic.Table(root)
-        outcome = merges_by_deltaic.run(ours, self.merge)
+        outcome = merges_by_deltaic.run(ours, self.merge, memory=self.memory)
         self.log.append(f"  deltaic: {outcome}")
         assert (outcome.version is None) == (merged.is_nothing and merged.definition is None)
         schema = (merged.definition or self.definition).schema

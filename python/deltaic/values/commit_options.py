@@ -25,6 +25,9 @@ EmptyPartitionText = Literal["error", "null"]
 
 _MOST_MILLIS = (1 << 63) - 1
 
+LEAST_MEMORY = 1 << 20
+"""The least ``memory`` of a write, in bytes: a few batches."""
+
 
 class CommitOptions(TypedDict, total=False):
     """The options of all writing methods.
@@ -105,7 +108,7 @@ def to_options(verb: str, **given: Unpack[CommitOptions]) -> dict[str, object]:
         "row_level": flag("row_level", given.get("row_level", True)),
         "upkeep": flag("upkeep", given.get("upkeep", True)),
         "empty_text_is_null": _is_null(given.get("empty_partition_text", "error")),
-        "memory": None if memory is None else byte_size("memory", memory, minimum=1 << 20),
+        "memory": None if memory is None else byte_size("memory", memory, minimum=LEAST_MEMORY),
         "progress": to_progress(given.get("progress")),
     }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 
 import deltaic
+from deltaic.values import commit_options
 from tests.programs.expressions import Expression
 from tests.programs.values import to_arrow
 from tests.programs.variants import encoded
@@ -14,14 +16,14 @@ from tests.programs.verbs import Outcome
 
 from .verb import SOURCE, TARGET, Clause, Delete, Insert, InsertAll, Kind, Merge, Update, UpdateAll, to_sql
 
-# The least memory of a write, and a column that makes rows so large that they wait in temporary files.
-MEMORY = 1 << 20
-LARGE = pa.field("a large column", pa.string())
+MEMORY = (64, 512, 2048)
+"""Bytes of memory with which all or some rows wait in temporary files."""
 
 
-def run(table: deltaic.Table, merge: Merge, *, is_large: bool = False) -> Outcome:
-    """Runs a merge, with rows that fit in memory or not."""
-    commit = _builder(table, merge, is_large=is_large).execute(memory=MEMORY if is_large else None)
+def run(table: deltaic.Table, merge: Merge, *, memory: int | None = None) -> Outcome:
+    """Runs a merge."""
+    with patch.object(commit_options, "LEAST_MEMORY", min(MEMORY)):
+        commit = _builder(table, merge).execute(memory=memory)
     assert not commit.warnings, commit.warnings
     return Outcome(None if commit.skipped else commit.version, dict(commit.metrics))
 
@@ -39,10 +41,8 @@ def source_of(merge: Merge) -> pa.Table:
     return pa.Table.from_batches(rows.to_batches(-(-rows.num_rows // merge.batches)))
 
 
-def _builder(table: deltaic.Table, merge: Merge, *, is_large: bool = False) -> Any:
+def _builder(table: deltaic.Table, merge: Merge) -> Any:
     source = source_of(merge)
-    if is_large:
-        source = source.append_column(LARGE, pa.array(["x" * (MEMORY // 8)] * source.num_rows, LARGE.type))
     mode = "merge" if merge.evolves else "keep"
     builder = table.merge(
         source, on=str(merge.on), target_alias=TARGET, source_alias=SOURCE, schema_mode=mode

@@ -15,7 +15,7 @@ from .verb import Kind, Merge, Update
 
 OF_MERGES = [*OF_CLAUSES, *(f"{kind.value} {has} condition" for kind in Kind for has in ("with", "without"))]
 OF_MERGES += ["field of a struct", "other type", "other name", "<=>", "no <=>", "TRUE", "FALSE"]
-OF_MERGES += ["new column", "no new column", "new field", "wider type", "large rows"]
+OF_MERGES += ["new column", "no new column", "new field", "wider type", "temporary files"]
 OF_MERGES += ["several, allowed", "several, refused", "nothing", "something"]
 OF_REFUSALS = ["NOT NULL", "length", "condition", "generated value", "overflow"]
 OF_REFUSALS += ["generated identity", "update of an identity", "several matches", "lacking columns"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 
 from tests.programs.definitions import Definition
@@ -14,10 +13,11 @@ from tests.programs.values import Row
 from tests.programs.verbs import Append
 from tests.seed import generator
 
+from .by_deltaic import MEMORY
 from .effect import MergeEffect, apply, effect
 from .features import of_merge
 from .random_merge import Merges
-from .verb import InsertAll, Merge, UpdateAll
+from .verb import Merge
 
 MERGES = 4
 APPENDS = 3
@@ -28,11 +28,11 @@ class Step:
     """An append or a merge."""
 
     verb: Append | Merge
-    is_large: bool = False
-    """Whether the rows of the source do not fit in memory."""
+    memory: int | None = None
+    """Bytes of memory, so few that rows wait in temporary files."""
 
     def __str__(self) -> str:
-        return f"{self.verb}{' of large rows' if self.is_large else ''}"
+        return str(self.verb) if self.memory is None else f"{self.verb} with {self.memory} bytes of memory"
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,14 @@ def planned(number: int) -> Plan:
     found = {*of_definition(definition)}
     for _ in range(MERGES):
         merge = Merges(model, chance).merge()
-        is_large = _is_large(model, merge, chance)
-        steps.append(Step(merge, is_large))
-        found |= {*of_merge(model, merge), _change(model, merge), *(["large rows"] if is_large else [])}
+        # Generated identities are in the order of the rows, which temporary files do not keep.
+        spills = not model.definition.identities and chance.random() < 0.5
+        memory = chance.choice(MEMORY) if spills else None
+        steps.append(Step(merge, memory))
+        found |= {*of_merge(model, merge), _change(model, merge), *(["temporary files"] if spills else [])}
         if model.definition.schema != definition.schema:
             break  # merges are made for the types and columns that tables are created with
     return Plan(definition, steps, found)
-
-
-def _is_large(model: Model, merge: Merge, chance: random.Random) -> bool:
-    # Generated identities are in the order of the rows, which temporary files do not keep.
-    ordered = bool(model.definition.identities)
-    # The column that makes rows large would be a new column of the table.
-    takes_all = any(isinstance(clause.action, UpdateAll | InsertAll) for clause in merge.clauses)
-    adds_it = merge.evolves and takes_all
-    return not (ordered or adds_it) and chance.random() < 0.5
 
 
 def _change(model: Model, verb: Append | Merge) -> str:

@@ -36,7 +36,7 @@ class Program:
             if isinstance(step.verb, Append):
                 self._append(step.verb)
             else:
-                self._merge(step.verb, is_large=step.is_large)
+                self._merge(step.verb, memory=step.memory)
 
     def _append(self, append: Append) -> None:
         try:
@@ -46,7 +46,7 @@ class Program:
         verbs_by_deltaic.run(self.table, append, self.model.definition.schema)
         self._apply(found)
 
-    def _merge(self, merge: Merge, *, is_large: bool) -> None:
+    def _merge(self, merge: Merge, *, memory: int | None) -> None:
         before = self.table.snapshot().version
         try:
             merged = effect(self.model, merge)
@@ -55,13 +55,13 @@ class Program:
             if "overflow" in str(refused) and widens(self.model.definition, merge):
                 return  # delta-spark computes with the type that a column had, deltaic with the wider one
             with pytest.raises(verbs_by_deltaic.REFUSALS):
-                by_deltaic.run(self.table, merge, is_large=is_large)
+                by_deltaic.run(self.table, merge, memory=memory)
             assert self.table.snapshot().version == before
             return
         dry = by_deltaic.preview(self.table, merge)
         assert dry.rows == len(merged.preimages) + len(merged.deletes)
         assert dry.added_rows == len(merged.inserts)
-        outcome = by_deltaic.run(self.table, merge, is_large=is_large)
+        outcome = by_deltaic.run(self.table, merge, memory=memory)
         self.log.append(f"  deltaic: {outcome}")
         if outcome.version is None:
             assert merged.is_nothing

@@ -32,6 +32,9 @@ pub(crate) trait Decisions {
     /// The rows of a file to which such a clause applies; `None` for all that are not deleted.
     fn rows_of(&self, file: PlannedFile<'_>, is_wanted: &dyn Fn(usize) -> bool) -> Result<Option<Bitmap>>;
 
+    /// Whether the rows of the source for decisions are larger than this many bytes.
+    fn exceed(&self, decisions: &[Decision], most_bytes: usize) -> bool;
+
     /// The rows from which the new values of rows of the table are computed.
     fn over(&self, rows: &RecordBatch, decisions: &[Decision]) -> Result<RecordBatch>;
 }
@@ -76,6 +79,10 @@ impl Decisions for SelectedRows<'_> {
             true => file.selected().cloned(),
             false => Some(Bitmap::default()),
         })
+    }
+
+    fn exceed(&self, _decisions: &[Decision], _most_bytes: usize) -> bool {
+        false
     }
 
     fn over(&self, rows: &RecordBatch, _decisions: &[Decision]) -> Result<RecordBatch> {

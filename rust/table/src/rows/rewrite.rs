@@ -33,7 +33,7 @@ use super::select::Places;
 use super::written::WrittenFiles;
 use crate::read::stream_to_write;
 use crate::scan::{Rows, Scan, ScanOptions, ScanTask};
-use crate::write::{TableWriter, WritePlan};
+use crate::write::{COPIED_BYTES, TableWriter, WritePlan};
 
 /// Writes what happens to rows of live files.
 pub(crate) struct RowRewriter<'c> {
@@ -225,13 +225,43 @@ impl<'c> RowRewriter<'c> {
         batch: &RecordBatch,
         decisions: &(impl Decisions + Sync),
     ) -> Result<usize> {
-        let places = Places::of(batch)?;
-        let of_file = decisions.of_rows(places.path, places.position(0))?;
-        let DividedRows {
+        if !self.changes.reads_any() {
+            // The rows to which clauses apply were not read.
+            let copies = self.copies.completed_copies(&self.with_all_columns(batch)?)?;
+            self.write_pieces(&copies).await?;
+            return Ok(batch.num_rows());
+        }
+        let mut copied = 0;
+        let mut left = vec![batch.clone()];
+        while let Some(batch) = left.pop() {
+            let places = Places::of(&batch)?;
+            let of_file = decisions.of_rows(places.path, places.position(0))?;
+            let clauses = self.changes.clauses.len();
+            let divided = DividedRows::try_new(places.positions(), of_file, clauses)?;
+            let mut of_clauses = divided.of_clause.iter();
+            let rows = batch.num_rows();
+            if rows > 1 && of_clauses.any(|rows| decisions.exceed(&rows.decisions, COPIED_BYTES)) {
+                left.push(batch.slice(rows / 2, rows - rows / 2));
+                left.push(batch.slice(0, rows / 2));
+                continue;
+            }
+            copied += divided.copied;
+            self.write_divided(&batch, divided, decisions).await?;
+        }
+        Ok(copied)
+    }
+
+    /// Writes rows of a batch of one file, with the clauses that apply to them.
+    async fn write_divided(
+        &mut self,
+        batch: &RecordBatch,
+        DividedRows {
             clause_of,
             of_clause,
             copied,
-        } = DividedRows::try_new(places.positions(), of_file, self.changes.clauses.len())?;
+        }: DividedRows,
+        decisions: &(impl Decisions + Sync),
+    ) -> Result<()> {
         let rows = self.with_all_columns(batch)?;
         let mut versions = Vec::with_capacity(of_clause.len());
         for (clause, changed) in of_clause.iter().enumerate() {
@@ -249,11 +279,16 @@ impl<'c> RowRewriter<'c> {
             })
         });
         if let Some(merged) = in_order(copies, &versions.collect::<Vec<_>>(), &clause_of)? {
-            for piece in self.writer.pieces(&merged) {
-                self.writer.write_completed(&piece).await?;
-            }
+            self.write_pieces(&merged).await?;
         }
-        Ok(copied)
+        Ok(())
+    }
+
+    async fn write_pieces(&mut self, rows: &RecordBatch) -> Result<()> {
+        for piece in self.writer.pieces(rows) {
+            self.writer.write_completed(&piece).await?;
+        }
+        Ok(())
     }
 
     /// The rows of a batch with all columns; those that are not read are NULL.

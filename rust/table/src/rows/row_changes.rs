@@ -114,6 +114,11 @@ impl RowChanges {
         self.has_feed || clause.is_some_and(|clause| clause.update().is_some())
     }
 
+    /// Whether rows are read to which a clause applies.
+    pub(super) fn reads_any(&self) -> bool {
+        (0..self.clauses.len()).any(|clause| self.reads(clause))
+    }
+
     /// Whether the value that rows have in a column is read, for new versions, for changes, or for `copies`.
     pub(super) fn needs(&self, column: &str, copies: bool) -> bool {
         let mut updates = self.updates();

@@ -21,8 +21,8 @@ use super::encode::shredding::Shredding;
 use super::encode::statistics::FileStatistics;
 use super::encode::variant_annotation::parquet_schema;
 use super::partition::PartitionKey;
-use super::pieces::bytes_of;
 use super::plan::WritePlan;
+use super::sizes::bytes_of;
 
 /// The maximum number of rows of a row group.
 const ROW_GROUP_ROWS: usize = 1 << 20;

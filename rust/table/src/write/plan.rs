@@ -27,7 +27,8 @@ use super::file_contents::FileContents;
 use super::generate::identity::{self, IdentityColumns};
 use super::generate::{self, GeneratedColumns};
 use super::partition::{PartitionKey, Splitter};
-use super::pieces::{PIECE_BYTES, pieces};
+use super::pieces::pieces;
+use super::sizes::PIECE_BYTES;
 use super::storable::{ensure_storable, ensure_variants_are_listed, without_void};
 
 /// The default target size of data files, if the table has no property for it.

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use deltaic_log::Snapshot;
-use deltaic_protocol::expr::{BoundPredicate, BoundValue, JoinCondition, Side, Sides, TARGET, ValueExpr};
+use deltaic_protocol::expr::{
+    BoundPredicate, BoundValue, JoinCondition, SOURCE, Side, Sides, TARGET, ValueExpr,
+};
 use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, ErrorKind, Result};
 
 use super::clauses::{ClauseKind, Merge, MergeAction, MergeClause, ensure_ordered};
 use super::evolution::{Evolution, visible_to};
+use super::used_columns::UsedColumns;
 use crate::rows::assigned_fields::{path_in, to_columns};
 use crate::rows::assignments::{Assignment, bound_to_columns, ensure_no_identity};
 
@@ -101,25 +104,23 @@ impl BoundMerge {
         does_nothing_else && !self.matched.is_empty() && self.allows_several_matches()
     }
 
+    /// The columns of the source from which new versions of rows are made.
+    pub(super) fn columns_of_updates(&self) -> UsedColumns {
+        let updates = self.matched.iter().filter_map(|clause| match &clause.action {
+            BoundAction::Update(values) => Some(values.iter().flatten()),
+            _ => None,
+        });
+        UsedColumns::of(SOURCE).with_values(updates.flatten())
+    }
+
     /// The columns of the table that decide what happens to its rows.
     pub(super) fn deciding_columns(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        let mut visit = |path: &Vec<String>| {
-            if let [side, column, ..] = path.as_slice()
-                && side == TARGET
-            {
-                found.insert(column.clone());
-            }
-        };
-        for key in &self.on.keys {
-            key.target.for_each_path(&mut |path| visit(path));
-        }
+        let keys = self.on.keys.iter().map(|key| &key.target);
         let clauses = self.matched.iter().chain(&self.not_matched_by_source);
         let conditions = clauses.filter_map(|clause| clause.condition.as_ref());
-        for condition in conditions.chain(&self.on.rest) {
-            condition.for_each_path(&mut |path| visit(path));
-        }
-        found
+        let conditions = conditions.chain(&self.on.rest);
+        let used = UsedColumns::of(TARGET).with_values(keys);
+        conditions.fold(used, UsedColumns::with_condition).into_names()
     }
 }
 

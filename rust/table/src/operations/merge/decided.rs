@@ -55,12 +55,23 @@ impl Decisions for Matching<'_> {
         self.changed(&file.add().path, is_wanted).map(Some)
     }
 
+    fn exceed(&self, decisions: &[Decision], most_bytes: usize) -> bool {
+        let columns = self.source.columns_of(&self.merge.columns_of_updates());
+        if decisions.len().saturating_mul(self.source.longest_row(&columns)) <= most_bytes {
+            return false;
+        }
+        let sources = decisions.iter().filter_map(|decision| decision.source);
+        let sizes = sources.map(|row| self.source.size_of_row(row, &columns));
+        sizes.fold(0, usize::saturating_add) > most_bytes
+    }
+
     /// The rows of both sides.
     fn over(&self, rows: &RecordBatch, decisions: &[Decision]) -> Result<RecordBatch> {
+        let columns = self.source.columns_of(&self.merge.columns_of_updates());
         let sources: Option<Vec<u32>> = decisions.iter().map(|decision| decision.source).collect();
         let of_source = match sources {
-            Some(sources) => self.source.take(&sources)?,
-            None => self.source.nulls(decisions.len()),
+            Some(sources) => self.source.take(&sources, &columns)?,
+            None => self.source.nulls(decisions.len(), &columns),
         };
         joined(as_structs(rows)?, of_source)
     }

@@ -12,10 +12,11 @@ use futures::stream;
 use super::bound_merge::{BoundAction, BoundClause};
 use super::sides::{failed, side};
 use super::source::SourceRows;
+use super::used_columns::UsedColumns;
 use crate::write::RowStream;
 
 /// Rows that are made at once.
-pub(super) const ROWS: usize = 1 << 14;
+const ROWS: usize = 1 << 14;
 
 /// The rows that a clause inserts, with the columns that it sets.
 pub(super) fn rows_to_insert(
@@ -26,9 +27,12 @@ pub(super) fn rows_to_insert(
 ) -> Result<RowStream> {
     let (schema, columns) = inserted_columns(clause, snapshot)?;
     let (source, made) = (Arc::clone(source), Arc::clone(&schema));
-    let batches = (0..rows.len()).step_by(ROWS).map(move |first| {
-        let part = rows.get(first..).unwrap_or_default();
-        let part = part.get(..ROWS).unwrap_or(part);
+    let lengths = made_at_once(&source, &columns, &rows).map(<[u32]>::len);
+    let lengths: Vec<usize> = lengths.collect();
+    let mut first = 0;
+    let batches = lengths.into_iter().map(move |length| {
+        let part = rows.get(first..first + length).unwrap_or_default();
+        first += length;
         let batch = made_rows(&source, &columns, &made, part);
         batch.map_err(|error| ArrowError::ExternalError(Box::new(error)))
     });
@@ -54,6 +58,17 @@ pub(super) fn inserted_columns(
     Ok((Arc::new(Schema::new(fields)), columns))
 }
 
+/// Divides rows of the source, so that the rows to insert take bounded memory.
+pub(super) fn made_at_once<'r>(
+    source: &SourceRows,
+    columns: &[BoundValue],
+    rows: &'r [u32],
+) -> impl Iterator<Item = &'r [u32]> {
+    let used = source.columns_of(&UsedColumns::of(SOURCE).with_values(columns));
+    let parts = rows.chunks(ROWS);
+    parts.flat_map(move |rows| source.divided(rows, &used, |row| *row))
+}
+
 /// Makes the rows to insert for rows of the source.
 pub(super) fn made_rows(
     source: &SourceRows,
@@ -61,7 +76,8 @@ pub(super) fn made_rows(
     schema: &SchemaRef,
     rows: &[u32],
 ) -> Result<RecordBatch> {
-    let over = side(SOURCE, source.take(rows)?)?;
+    let used = source.columns_of(&UsedColumns::of(SOURCE).with_values(columns));
+    let over = side(SOURCE, source.take(rows, &used)?)?;
     let columns = columns.iter().map(|value| value.evaluate(&over));
     let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));

@@ -21,6 +21,7 @@ mod spill;
 mod spilled;
 mod spilled_source;
 mod staging;
+mod used_columns;
 
 pub use clauses::{ClauseKind, Merge, MergeAction, MergeClause};
 pub use source::SourceRows;

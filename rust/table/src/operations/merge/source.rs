@@ -1,10 +1,10 @@
 //! The rows of a merge's source.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use arrow_array::{ArrayRef, RecordBatch, StructArray, new_null_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray, new_null_array};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use arrow_select::interleave::interleave_record_batch;
+use arrow_select::interleave::interleave;
 use deltaic_protocol::expr::{BoundValue, SOURCE};
 use deltaic_protocol::schema::{PrimitiveType, StructType, schema_from_arrow};
 use deltaic_protocol::{Error, ErrorKind, Result};
@@ -12,7 +12,8 @@ use deltaic_storage::memory_budget::MemoryBudget;
 
 use super::sides::{failed, side};
 use super::spilled_source::{KeptRows, SpilledSource};
-use crate::write::{Incoming, RowStream, bytes_of};
+use super::used_columns::UsedColumns;
+use crate::write::{COPIED_BYTES, Incoming, RowStream, bytes_of, divided, longest_value, size_of_value};
 
 /// The rows that are merged into a table. They are kept, because every one of them may be needed several times: in memory,
 /// or in a temporary file if they are too many.
@@ -22,6 +23,8 @@ pub struct SourceRows {
     batches: Vec<RecordBatch>,
     /// For each row, its batch and its position there.
     places: Vec<(usize, usize)>,
+    /// For each column, the size of its largest value, once it is needed.
+    longest: Vec<OnceLock<usize>>,
     /// All rows, if they do not fit in memory.
     pub(super) spilled: Option<SpilledSource>,
 }
@@ -69,6 +72,7 @@ impl SourceRows {
         }
         Ok(Self {
             schema,
+            longest: fields.iter().map(|_| OnceLock::new()).collect(),
             fields,
             batches,
             places,
@@ -109,17 +113,73 @@ impl SourceRows {
             .map(|batch| side(SOURCE, self.as_structs(batch)?))
     }
 
-    /// The rows at these positions, as a column of structs.
-    pub(super) fn take(&self, rows: &[u32]) -> Result<ArrayRef> {
+    /// The positions of columns that expressions use.
+    pub(super) fn columns_of(&self, used: &UsedColumns) -> Vec<usize> {
+        let columns = self.fields.iter().enumerate();
+        let used = columns.filter(|(_, field)| used.includes(field.name()));
+        used.map(|(column, _)| column).collect()
+    }
+
+    /// The values of a column, batch by batch.
+    fn parts_of(&self, column: usize) -> impl Iterator<Item = &ArrayRef> {
+        let batches = self.batches.iter();
+        batches.filter_map(move |batch| batch.columns().get(column))
+    }
+
+    /// The size of the values of the largest row in columns, or more.
+    pub(super) fn longest_row(&self, columns: &[usize]) -> usize {
+        let longest = columns.iter().filter_map(|column| {
+            let known = self.longest.get(*column)?;
+            Some(*known.get_or_init(|| self.parts_of(*column).map(longest_value).max().unwrap_or(0)))
+        });
+        longest.fold(0, usize::saturating_add)
+    }
+
+    /// The size of the values of a row in columns.
+    pub(super) fn size_of_row(&self, row: u32, columns: &[usize]) -> usize {
+        let Some((batch, row)) = self.places.get(row as usize) else {
+            return 0;
+        };
+        let Some(batch) = self.batches.get(*batch) else {
+            return 0;
+        };
+        let values = columns.iter().filter_map(|column| batch.columns().get(*column));
+        values.map(|column| size_of_value(column, *row)).sum()
+    }
+
+    /// Divides rows, so that their values in columns take bounded memory.
+    pub(super) fn divided<'r, R>(
+        &self,
+        rows: &'r [R],
+        columns: &[usize],
+        source_of: impl Fn(&R) -> u32,
+    ) -> Vec<&'r [R]> {
+        let longest = self.longest_row(columns);
+        divided(rows, longest, COPIED_BYTES, |row| {
+            self.size_of_row(source_of(row), columns)
+        })
+    }
+
+    /// The values of rows in columns, as a column of structs.
+    pub(super) fn take(&self, rows: &[u32], columns: &[usize]) -> Result<ArrayRef> {
         let places = rows.iter().map(|row| self.places.get(*row as usize).copied());
         let places: Option<Vec<(usize, usize)>> = places.collect();
         let places = places.ok_or_else(|| Error::internal("a row of the source is missing"))?;
         if self.batches.is_empty() {
-            return Ok(self.nulls(0));
+            return Ok(self.nulls(0, columns));
         }
-        let batches: Vec<&RecordBatch> = self.batches.iter().collect();
-        let taken = interleave_record_batch(&batches, &places).map_err(|error| failed(&error))?;
-        self.as_structs(&taken)
+        let taken = columns.iter().map(|column| {
+            let parts: Vec<&dyn Array> = self.parts_of(*column).map(AsRef::as_ref).collect();
+            interleave(&parts, &places).map_err(|error| failed(&error))
+        });
+        let taken = taken.collect::<Result<_>>()?;
+        let structs = StructArray::try_new_with_length(self.fields_at(columns), taken, None, rows.len());
+        Ok(Arc::new(structs.map_err(|error| failed(&error))?))
+    }
+
+    fn fields_at(&self, columns: &[usize]) -> Fields {
+        let fields = columns.iter().filter_map(|column| self.fields.get(*column));
+        fields.cloned().collect()
     }
 
     pub(super) fn as_structs(&self, rows: &RecordBatch) -> Result<ArrayRef> {
@@ -128,9 +188,9 @@ impl SourceRows {
         Ok(Arc::new(structs.map_err(|error| failed(&error))?))
     }
 
-    /// NULL instead of a row of the source, for rows without a match.
-    pub(super) fn nulls(&self, rows: usize) -> ArrayRef {
-        new_null_array(&DataType::Struct(self.fields.clone()), rows)
+    /// NULL instead of a row of the source in columns, for rows without a match.
+    pub(super) fn nulls(&self, rows: usize, columns: &[usize]) -> ArrayRef {
+        new_null_array(&DataType::Struct(self.fields_at(columns)), rows)
     }
 }
 

@@ -34,9 +34,6 @@ const MOST_PARTS: usize = 512;
 /// The memory of a decision besides its row of the source.
 const DECISION_BYTES: usize = 128;
 
-/// The least number of rows in a bucket.
-const LEAST_BUCKET: usize = 1 << 12;
-
 impl TableTransaction {
     /// Stages a merge with temporary files. Returns the number of rows that change.
     pub(super) async fn merge_spilled(
@@ -169,7 +166,7 @@ fn parts_of(bound: &BoundMerge, spilled: &SpilledSource, shares: Shares) -> usiz
 /// The number of rows of the table in a bucket, all of which may be updated.
 fn rows_of_bucket(source: &SourceRows, shares: Shares) -> u64 {
     let row = source.bytes() / source.len().max(1) + DECISION_BYTES;
-    (shares.source / row).max(LEAST_BUCKET) as u64
+    (shares.source / row).max(1) as u64
 }
 
 /// Replaces the path of the file by its number.

@@ -19,7 +19,8 @@ use super::mismatch::{failed, mismatch};
 use super::variant::convert_variant;
 use crate::visible_values::visible_within;
 use crate::write::constrain::not_null::{ensure_present, is_null};
-use crate::write::pieces::{rebased, span};
+use crate::write::pieces::rebased;
+use crate::write::sizes::span;
 
 pub(in crate::write) fn convert_field(
     array: &ArrayRef,

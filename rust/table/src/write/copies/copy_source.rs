@@ -11,8 +11,8 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::read::{Footer, damaged, with_page_index};
 use crate::write::encode::variant_annotation::parquet_schema;
-use crate::write::pieces::weight;
 use crate::write::plan::WritePlan;
+use crate::write::sizes::weight;
 
 /// A file that is being written again. The rows of the new file have the places of those in this one.
 pub(in crate::write) struct CopySource {

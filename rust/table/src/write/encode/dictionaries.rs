@@ -12,7 +12,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 use arrow_select::take::take;
 use parquet::schema::types::ColumnPath;
 
-use crate::write::pieces::weight;
+use crate::write::sizes::weight;
 
 /// The number of rows that are sampled.
 const SAMPLED_ROWS: usize = 4096;

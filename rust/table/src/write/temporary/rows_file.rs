@@ -11,7 +11,8 @@ use deltaic_storage::temporary_file::temporary_folder;
 use deltaic_storage::unused_memory::release_unused;
 
 use super::spill_file::SpillFile;
-use crate::write::pieces::{bytes_of, pieces};
+use crate::write::pieces::pieces;
+use crate::write::sizes::bytes_of;
 
 /// Rows of numbered parts. Those of a part may have another schema than those of others.
 pub(crate) struct RowsFile {

@@ -12,7 +12,7 @@ use deltaic_storage::temporary_file::temporary_folder;
 
 use super::spill_file::SpillFile;
 use crate::write::partition::PartitionKey;
-use crate::write::pieces::bytes_of;
+use crate::write::sizes::bytes_of;
 
 /// Rows that wait for their files.
 pub(in crate::write) struct Spill {

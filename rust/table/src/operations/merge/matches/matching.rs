@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use deltaic_protocol::deletion_vector::Bitmap;
-use deltaic_protocol::expr::{BoundPredicate, TARGET, evaluate};
+use deltaic_protocol::expr::{BoundPredicate, SOURCE, TARGET, evaluate};
 use deltaic_protocol::shown_row::{shown_fields, shown_value};
 use deltaic_protocol::{Error, ErrorKind, Result};
 
@@ -15,8 +16,10 @@ use super::probe::{Probe, Probed};
 use crate::operations::merge::bound_merge::{BoundClause, BoundMerge};
 use crate::operations::merge::sides::{joined, side, taken, target_rows};
 use crate::operations::merge::source::SourceRows;
+use crate::operations::merge::used_columns::UsedColumns;
 use crate::rows::decisions::Decision;
 use crate::rows::select::Places;
+use crate::write::{COPIED_BYTES, divided, longest_value, size_of_value};
 
 /// Pairs of rows that are compared at once.
 const PAIRS: usize = 1 << 16;
@@ -25,7 +28,7 @@ const KEYS_SHOWN: usize = 5;
 
 /// What happens to the rows of the table, and which rows of the source match none.
 pub(in crate::operations::merge) struct Matching<'a> {
-    merge: &'a BoundMerge,
+    pub(in crate::operations::merge) merge: &'a BoundMerge,
     pub(in crate::operations::merge) source: &'a SourceRows,
     /// `None` if every row of the source must be compared with every row of the table.
     index: Option<Arc<KeyIndex>>,
@@ -287,23 +290,40 @@ impl<'a> Matching<'a> {
         rows: &[u32],
     ) -> Result<Vec<(u32, usize)>> {
         first_that_applies(&self.merge.not_matched_by_source, rows, |condition, rows| {
+            let [of_target, of_source] = used_by(condition);
             let rows = joined(
-                taken(target, rows.iter().copied())?,
-                self.source.nulls(rows.len()),
+                taken(&of_target.fields_of(target)?, rows.iter().copied())?,
+                self.source.nulls(rows.len(), &self.source.columns_of(&of_source)),
             )?;
             evaluate(condition, &rows)
         })
     }
 
+    /// Whether a condition is true for each pair.
     fn condition(
         &self,
         condition: &BoundPredicate,
         target: &ArrayRef,
         pairs: &[(u32, u32)],
     ) -> Result<BooleanArray> {
-        let sources: Vec<u32> = pairs.iter().map(|(_, source)| *source).collect();
-        let rows = taken(target, pairs.iter().map(|(row, _)| *row))?;
-        evaluate(condition, &joined(rows, self.source.take(&sources)?)?)
+        let [of_target, of_source] = used_by(condition);
+        let (target, columns) = (of_target.fields_of(target)?, self.source.columns_of(&of_source));
+        let of_target = target.as_struct().columns();
+        let longest = of_target
+            .iter()
+            .map(longest_value)
+            .fold(self.source.longest_row(&columns), usize::saturating_add);
+        let parts = divided(pairs, longest, COPIED_BYTES, |(row, source)| {
+            let values = of_target.iter();
+            let in_target: usize = values.map(|column| size_of_value(column, *row as usize)).sum();
+            in_target + self.source.size_of_row(*source, &columns)
+        });
+        let parts = parts.into_iter().map(|pairs| {
+            let sources: Vec<u32> = pairs.iter().map(|(_, source)| *source).collect();
+            let rows = taken(&target, pairs.iter().map(|(row, _)| *row))?;
+            evaluate(condition, &joined(rows, self.source.take(&sources, &columns)?)?)
+        });
+        joined_conditions(parts)
     }
 
     /// The rows without a pair, if a clause applies to them.
@@ -341,10 +361,13 @@ impl<'a> Matching<'a> {
             .collect();
         for rows in unmatched.chunks(PAIRS) {
             let applied = first_that_applies(clauses, rows, |condition, rows| {
-                evaluate(
-                    condition,
-                    &side(deltaic_protocol::expr::SOURCE, self.source.take(rows)?)?,
-                )
+                let [_, used] = used_by(condition);
+                let columns = self.source.columns_of(&used);
+                let parts = self.source.divided(rows, &columns, |row| *row);
+                joined_conditions(parts.into_iter().map(|rows| {
+                    let rows = side(SOURCE, self.source.take(rows, &columns)?)?;
+                    evaluate(condition, &rows)
+                }))
             })?;
             for (row, clause) in applied {
                 if let Some(rows) = inserted.get_mut(clause) {
@@ -410,6 +433,20 @@ impl FirstPairs {
             [.., (second, _), (first, _)] if *first == pair.0 && *second == pair.0 => {}
             _ => self.pairs.push(pair),
         }
+    }
+}
+
+/// The columns of the table and of the source that a condition uses.
+fn used_by(condition: &BoundPredicate) -> [UsedColumns; 2] {
+    [TARGET, SOURCE].map(|side| UsedColumns::of(side).with_condition(condition))
+}
+
+/// Joins the results of parts of rows.
+fn joined_conditions(parts: impl Iterator<Item = Result<BooleanArray>>) -> Result<BooleanArray> {
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    match <[BooleanArray; 1]>::try_from(parts) {
+        Ok([only]) => Ok(only),
+        Err(parts) => Ok(parts.iter().flatten().collect()),
     }
 }
 

@@ -1,15 +1,14 @@
 //! What happens to rows of the table, in a temporary file: read bucket by bucket, with the rows of the source that the new
 //! versions need.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
-use deltaic_protocol::expr::SOURCE;
-use deltaic_protocol::schema::{StructField, StructType};
+use deltaic_protocol::schema::StructType;
 use deltaic_protocol::{Error, Result};
 
 use super::buckets::Buckets;
@@ -54,13 +53,7 @@ impl<'a> SpilledDecisions<'a> {
         buckets: Buckets,
         shares: Shares,
     ) -> Result<Self> {
-        let needed = needed_columns(merge);
-        let is_needed = |field: &StructField| needed.contains(&field.name);
-        let of_source = source.schema.fields.iter().enumerate();
-        let mut columns: Vec<usize> = of_source
-            .filter(|(_, field)| is_needed(field))
-            .map(|(index, _)| index)
-            .collect();
+        let mut columns = source.columns_of(&merge.columns_of_updates());
         if columns.is_empty() && !source.schema.fields.is_empty() {
             columns.push(0); // A batch without columns has no rows.
         }
@@ -129,35 +122,46 @@ impl<'a> SpilledDecisions<'a> {
                 false => others.push(*decision),
             }
         }
-        for ((kind, decided), schema) in of_kind.iter().enumerate().zip(&self.schemas) {
-            if decided.is_empty() {
-                continue;
-            }
-            let missing = || Error::internal("a decided row is missing");
-            let (mut own, mut parts) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new());
-            for (row, clause, _) in decided {
-                let file = *files.get(*row as usize).ok_or_else(missing)?;
-                let position = *positions.get(*row as usize).ok_or_else(missing)?;
-                own.0.push(file);
-                own.1.push(position);
-                own.2.push(u32::try_from(*clause).unwrap_or(u32::MAX));
-                parts.push(Some(self.buckets.of(file, position) * 2 + kind));
-            }
-            let mut columns: Vec<ArrayRef> = vec![
-                Arc::new(UInt32Array::from(own.0)),
-                Arc::new(UInt64Array::from(own.1)),
-                Arc::new(UInt32Array::from(own.2)),
-            ];
-            if kind == 0 {
-                let sources: Vec<u32> = decided.iter().filter_map(|(_, _, source)| *source).collect();
-                let taken = source.take(&sources)?;
-                let taken = taken.as_struct().columns();
-                columns.extend(self.columns.iter().filter_map(|index| taken.get(*index)).cloned());
-            }
-            let rows = RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| failed(&error))?;
-            add_to_parts(&rows, &parts, &mut self.rows)?;
+        let [updates, others] = &of_kind;
+        for updates in source.divided(updates, &self.columns, |(_, _, row)| row.unwrap_or(0)) {
+            self.add_of_kind((0, updates), (files, positions), source)?;
         }
-        Ok(())
+        match others.is_empty() {
+            true => Ok(()),
+            false => self.add_of_kind((1, others), (files, positions), source),
+        }
+    }
+
+    /// Adds updates, or other decisions.
+    fn add_of_kind(
+        &mut self,
+        (kind, decided): (usize, &[Decided]),
+        (files, positions): (&[u32], &[u64]),
+        source: &SourceRows,
+    ) -> Result<()> {
+        let missing = || Error::internal("a decided row is missing");
+        let (mut own, mut parts) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new());
+        for (row, clause, _) in decided {
+            let file = *files.get(*row as usize).ok_or_else(missing)?;
+            let position = *positions.get(*row as usize).ok_or_else(missing)?;
+            own.0.push(file);
+            own.1.push(position);
+            own.2.push(u32::try_from(*clause).unwrap_or(u32::MAX));
+            parts.push(Some(self.buckets.of(file, position) * 2 + kind));
+        }
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt32Array::from(own.0)),
+            Arc::new(UInt64Array::from(own.1)),
+            Arc::new(UInt32Array::from(own.2)),
+        ];
+        if kind == 0 {
+            let sources: Vec<u32> = decided.iter().filter_map(|(_, _, source)| *source).collect();
+            let taken = source.take(&sources, &self.columns)?;
+            columns.extend_from_slice(taken.as_struct().columns());
+        }
+        let schema = self.schemas.get(kind).ok_or_else(missing)?;
+        let rows = RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| failed(&error))?;
+        add_to_parts(&rows, &parts, &mut self.rows)
     }
 
     /// Ends adding.
@@ -261,24 +265,4 @@ impl<'a> SpilledDecisions<'a> {
             decisions,
         ))
     }
-}
-
-/// The columns of the source that the new values of updates use.
-fn needed_columns(merge: &BoundMerge) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for clause in &merge.matched {
-        let BoundAction::Update(values) = &clause.action else {
-            continue;
-        };
-        for value in values.iter().flatten() {
-            value.for_each_path(&mut |path| {
-                if let [side, column, ..] = path.as_slice()
-                    && side == SOURCE
-                {
-                    found.insert(column.clone());
-                }
-            });
-        }
-    }
-    found
 }

@@ -10,7 +10,7 @@ use deltaic_protocol::{Error, Result};
 
 use super::decisions::{Decided, SpilledDecisions};
 use crate::operations::merge::bound_merge::BoundMerge;
-use crate::operations::merge::inserts::{ROWS, inserted_columns, made_rows};
+use crate::operations::merge::inserts::{inserted_columns, made_at_once, made_rows};
 use crate::operations::merge::matches::{Matching, unchanged_rows};
 use crate::operations::merge::shares::{Shares, bytes_in_index};
 use crate::operations::merge::sides::target_rows;
@@ -56,7 +56,7 @@ impl Inserts {
     fn add(&mut self, matching: &Matching<'_>, source: &SourceRows) -> Result<()> {
         let inserted = matching.inserted()?;
         for (clause, ((schema, columns), rows)) in self.clauses.iter().zip(inserted).enumerate() {
-            for rows in rows.chunks(ROWS) {
+            for rows in made_at_once(source, columns, &rows) {
                 self.rows
                     .add(clause, &made_rows(source, columns, schema, rows)?)?;
             }
