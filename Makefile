@@ -117,8 +117,8 @@ bench-optimize: .envs/bench/.ready ## compare compaction and Z-order with deltal
 		$(if $(ONLY)$(filter-out 1 1.0,$(SCALE)),,--markdown docs/background/benchmarks.md)
 
 .PHONY: bench-merge-memory
-bench-merge-memory: .envs/bench/.ready ## merge 20 million rows into 20 million with 256 MiB; fails if the process takes more than 400 MiB
-	@.envs/bench/bin/python benches/python/merge_memory.py
+bench-merge-memory: .envs/bench/.ready ## merge 20 million rows into 20 million with 256 MiB; fails if the process takes more than 400 MiB or leaves files (ONLY=)
+	@.envs/bench/bin/python benches/python/merge_memory.py $(if $(ONLY),--only "$(ONLY)")
 
 .PHONY: bench-spark
 bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark with delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
