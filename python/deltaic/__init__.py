@@ -63,7 +63,7 @@ from deltaic.values.commit_options import CommitOptions
 from deltaic.values.foreign_names import OF_MODULE, missing
 from deltaic.values.predicates import Expression, col
 from deltaic.write import write
-from deltaic.writing.clone import ClonePreview
+from deltaic.writing.clone import CloneCommit, ClonePreview
 from deltaic.writing.convert import ConvertPreview
 from deltaic.writing.dry_run import DryRun
 from deltaic.writing.merge import Merge, StagedMerge
@@ -74,6 +74,7 @@ __all__ = [
     "ArrowTable",
     "Checkpoint",
     "CleanUp",
+    "CloneCommit",
     "ClonePreview",
     "Column",
     "Commit",

@@ -46,7 +46,7 @@ from deltaic.values.schema_of import TableSchema
 from deltaic.writing.alter import alter_table
 from deltaic.writing.append import append_rows
 from deltaic.writing.assignments import NewValue
-from deltaic.writing.clone import ClonePreview, clone_table
+from deltaic.writing.clone import CloneCommit, ClonePreview, clone_table
 from deltaic.writing.convert import ConvertPreview, convert_folder
 from deltaic.writing.create import create_table
 from deltaic.writing.delete import delete_rows
@@ -113,6 +113,13 @@ class Table:
         roots = [place("allowed_roots", root) for root in allowed_roots]
         self._rust = open_location(uri, storage_options, allowed_roots=roots, max_line_bytes=max_line_bytes)
         self._newest: _rust.Snapshot | None = None
+
+    @classmethod
+    def _of(cls, rust: _rust.Table) -> Table:
+        table = cls.__new__(cls)
+        table._rust = rust  # noqa: SLF001 - one of this class
+        table._newest = None  # noqa: SLF001
+        return table
 
     @staticmethod
     def exists(uri: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> bool:
@@ -1085,10 +1092,11 @@ class Table:
         dry_run: bool = False,
         **options: Unpack[CommitOptions],
     ) -> Commit | DryRun:
-        """Rewrites the files that still contain deleted rows or dropped columns, in one commit.
+        """Rewrites the files that still have deleted rows, dropped columns or narrower types, in one commit.
 
-        A delete by deletion vectors and a dropped column leave data files as they are. This method copies the
-        remaining rows of such files, with the table's columns, to new files. The footer of each file is read.
+        A delete by deletion vectors, a dropped column and a widened type leave data files as they are. This
+        method copies the remaining rows of such files, with the table's columns, to new files. The footer of
+        each file is read.
         Rows keep their row ids, and the change data feed reports no change. The replaced files remain until
         `vacuum` deletes them; only then are the values gone from storage.
 
@@ -1098,8 +1106,8 @@ class Table:
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
-            The commit, with Spark's operation ``REORG`` and its metrics. If no file has deleted rows or
-            dropped columns, nothing is committed and ``skipped`` is set.
+            The commit, with Spark's operation ``REORG`` and its metrics. If there is no such file, nothing is
+            committed and ``skipped`` is set.
 
         Raises:
             InvalidPredicate: The predicate does not parse, or uses a column that is no partition column.
@@ -1224,6 +1232,7 @@ class Table:
         dry_run: bool = False,
         force: bool = False,
         clones: Sequence[str | os.PathLike[str] | Table] = (),
+        keep_versions: Iterable[int] = (),
         **options: Unpack[CommitOptions],
     ) -> Vacuum:
         """Deletes files that the newest version does not need and that are older than the retention.
@@ -1249,6 +1258,8 @@ class Table:
                 table, and no older version is read.
             clones: Tables, or their locations, whose logs name files of this table, as those of shallow
                 clones do: the files that they need remain.
+            keep_versions: Versions whose data files and deletion vectors remain, so that they can be read
+                afterwards. Their commits can be cleaned up, as those of other versions.
             options: How the commits are made, and `progress`, which reports ``"files"`` (listed) and
                 ``"deletions"``: see `CommitOptions`.
 
@@ -1257,10 +1268,11 @@ class Table:
                 inventory or another argument is invalid.
             UnsupportedFeature: The table is catalog-managed, or has a feature that is not implemented.
             CorruptLog: It cannot be determined which files are needed; nothing is deleted.
-            VersionNotFound: Mode ``"lite"``: a commit since the last vacuum no longer exists.
+            VersionNotFound: A version to keep does not exist; or in mode ``"lite"``, a commit since the last
+                vacuum.
             TableNotFound: There is no table here, or at the location of a clone.
-            StorageError: A deletion failed; the error's context has the number of ``deleted`` files. Another
-                vacuum deletes the rest.
+            StorageError: A deletion failed; the error's context has the numbers of files that are
+                ``deleted`` and ``left``. Another vacuum deletes the rest.
             CommitConflict: Other writers kept committing, or changed the protocol.
 
         >>> import deltaic, pyarrow
@@ -1281,6 +1293,7 @@ class Table:
             dry_run=dry_run,
             force=force,
             clones=self._without_tables(clones),
+            keep_versions=keep_versions,
             options=options,
         )
 
@@ -1390,7 +1403,7 @@ class Table:
         storage_options: Mapping[str, str] | None = None,
         dry_run: Literal[False] = False,
         **options: Unpack[CommitOptions],
-    ) -> Commit: ...
+    ) -> CloneCommit[Table]: ...
 
     @overload
     def clone(
@@ -1418,7 +1431,7 @@ class Table:
         storage_options: Mapping[str, str] | None = None,
         dry_run: bool,
         **options: Unpack[CommitOptions],
-    ) -> Commit | ClonePreview: ...
+    ) -> CloneCommit[Table] | ClonePreview: ...
 
     def clone(
         self,
@@ -1431,15 +1444,16 @@ class Table:
         storage_options: Mapping[str, str] | None = None,
         dry_run: bool = False,
         **options: Unpack[CommitOptions],
-    ) -> Commit | ClonePreview:
+    ) -> CloneCommit[Table] | ClonePreview:
         """Makes a shallow clone: a new table with the rows of this one, whose log refers to the same files.
 
         No data file is read or copied. Schema, partitioning, properties, constraints, protocol and domains
         are those of this table. The id of a new table and row ids are new; name, description and
         application transactions are not copied. Later changes of either table do not affect the other.
 
-        The clone needs the files of this table: name it as one of the ``clones`` of `Table.vacuum`, and pass
-        this table's location as one of the ``allowed_roots`` to read it.
+        The clone needs the files of this table: name it as one of the ``clones`` of `Table.vacuum`. The
+        ``table`` of the result may read them; to open the clone elsewhere, pass this table's location as one
+        of the ``allowed_roots``.
 
         Args:
             target: The location of the clone, on the store of this table.
@@ -1453,7 +1467,7 @@ class Table:
             options: How the commit is made: see `CommitOptions`.
 
         Returns:
-            The commit of the clone, with Spark's metrics for CLONE.
+            The commit of the clone, with Spark's metrics for CLONE, and the clone as its ``table``.
 
         Raises:
             TableExists: The target is a table, and `if_exists` is ``"error"``.
@@ -1476,10 +1490,12 @@ class Table:
         >>> commit = table.clone("kayaks_test")
         >>> commit.version, commit.operation, commit.metrics["sourceNumOfFiles"]
         (0, 'CLONE', 1)
-        >>> clone = deltaic.Table("kayaks_test", allowed_roots=["kayaks"])
+        >>> clone = commit.table
         >>> commit = clone.delete("id = 2")
         >>> table.snapshot().num_rows, clone.snapshot().num_rows
         (3, 2)
+        >>> deltaic.Table("kayaks_test", allowed_roots=["kayaks"]).snapshot().num_rows
+        2
         """
         return clone_table(
             self._rust,
@@ -1491,6 +1507,7 @@ class Table:
             properties=properties,
             storage_options=storage_options,
             dry_run=dry_run,
+            as_table=Table._of,
             options=options,
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +112,46 @@ def test_a_column_of_the_same_name_does_not_hide_a_dropped_one(root: Path) -> No
     # A column that files do not have yet is no reason to rewrite them, nor is a new name.
     table.alter(deltaic.alter.AddColumn("later", "int"), deltaic.alter.RenameColumn("id", "key"))
     assert table.purge().skipped
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        (pa.int8(), "short"),
+        (pa.int8(), "long"),
+        (pa.int16(), "int"),
+        (pa.int32(), "long"),
+        (pa.int32(), "double"),
+        (pa.int32(), "decimal(12,1)"),
+        (pa.int64(), "decimal(25,2)"),
+        (pa.float32(), "double"),
+        (pa.date32(), "timestamp_ntz"),
+        (pa.decimal128(5, 1), "decimal(7,3)"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("column", ["value", "value.element", "value.x"])
+def test_files_with_narrower_types_are_rewritten(
+    root: Path, narrow: pa.DataType, wide: str, column: str
+) -> None:
+    nested = {"value": narrow, "value.element": pa.list_(narrow), "value.x": pa.struct([("x", narrow)])}
+    schema = pa.schema([("id", pa.int64()), ("value", nested[column])])
+    table = deltaic.Table.create(root, schema, properties={"delta.enableTypeWidening": "true"})
+    others = {pa.decimal128(5, 1): Decimal("1.0"), pa.date32(): date(2026, 11, 30)}
+    one = others.get(narrow, 1)
+    value = {"value": one, "value.element": [one], "value.x": {"x": one}}[column]
+    for id_ in range(2):
+        table.append(pa.table({"id": [id_], "value": [value]}, schema=schema))
+    assert table.purge().skipped
+    table.alter(deltaic.alter.ChangeType(column, wide))
+    table.append(table.to_arrow().slice(0, 1))
+    before = table.to_arrow().sort_by("id")
+    assert table.purge(dry_run=True).rewritten_files == 2
+    commit = table.purge()
+    assert commit.metrics["numRemovedFiles"] == 2
+    assert table.to_arrow().sort_by("id") == before
+    assert table.purge().skipped
+    assert table.check(deep=True).is_healthy
 
 
 def test_row_ids_in_files_are_no_dropped_columns(root: Path) -> None:

@@ -284,7 +284,7 @@ class Table:
         Args:
             known: The snapshot to start from.
             request: ``retention_ms``, ``mode`` (``"full"`` or ``"lite"``), ``inventory`` (Arrow data or
-                None), ``force`` and ``dry_run``.
+                None), ``keep_versions``, ``force`` and ``dry_run``.
             clones: Tables whose logs name files of this one, or their locations.
             options: The commit options.
 
@@ -382,6 +382,7 @@ class Table:
         version: int | None,
         timestamp_ms: int | None,
         ignore_missing_files: bool,
+        options: dict[str, object],
     ) -> RestorePreview:
         """Returns what `restore` would do.
 
@@ -392,7 +393,7 @@ class Table:
 
     def shallow_clone(
         self, known: Snapshot, target: Table | str, *, request: dict[str, object], options: dict[str, object]
-    ) -> Commit:
+    ) -> tuple[Commit, Table]:
         """Makes a table that refers to the files of this one (protocol: Add File and Remove File).
 
         Args:
@@ -401,13 +402,21 @@ class Table:
             request: `properties`, `if_exists` (`"error"` or `"replace"`) and `verify_files`.
             options: As for `transaction`.
 
+        Returns:
+            The commit, and the clone, which may read the files of this table.
+
         Raises:
             TableExists, UnsupportedFeature, SchemaMismatch, CorruptData, CommitConflict, CommitUnknown,
             StorageError, ValueError.
         """
 
     def preview_clone(
-        self, known: Snapshot, target: Table | str, *, request: dict[str, object]
+        self,
+        known: Snapshot,
+        target: Table | str,
+        *,
+        request: dict[str, object],
+        options: dict[str, object],
     ) -> ClonePreview:
         """Returns what `shallow_clone` would do.
 
@@ -429,7 +438,7 @@ class Table:
             CorruptData, ConstraintViolation, UnsupportedFeature, CommitConflict, CommitUnknown, StorageError.
         """
 
-    def missing_files(self, known: Snapshot) -> list[str]:
+    def missing_files(self, known: Snapshot, *, options: dict[str, object]) -> list[str]:
         """Returns the paths that `repair` would remove.
 
         Raises:

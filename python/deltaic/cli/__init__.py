@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -42,6 +43,7 @@ _OPTIONS = {
     "table.check()": "deltaic check PATH",
     "Table.convert(uri)": "deltaic convert PATH",
 }
+_ROOTS = re.compile(r'allowed_roots=\["([^"]*)"\]')
 _ARGUMENTS = re.compile(rf"(?<!\S)({'|'.join(map(re.escape, _OPTIONS))})(?=[\s,;:.]|$)")
 
 
@@ -94,7 +96,10 @@ def _with_cli_options(text: str) -> str:
 
     >>> _with_cli_options("run table.check(); infer=True computes them, limit=3/part is a path")
     'run deltaic check PATH; --infer computes them, limit=3/part is a path'
+    >>> _with_cli_options('open it with allowed_roots=["/data/my rides"]')
+    "open it with --allowed-root '/data/my rides'"
     """
+    text = _ROOTS.sub(lambda found: f"--allowed-root {shlex.quote(found[1])}", text)
     return _ARGUMENTS.sub(lambda found: _OPTIONS[found.group()], text)
 
 

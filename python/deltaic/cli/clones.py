@@ -6,7 +6,9 @@ import argparse
 from dataclasses import asdict
 
 from deltaic.cli.output import emit, emit_json
+from deltaic.cli.repairs import LOOKING
 from deltaic.cli.selection import open_table
+from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import counted, readable_size
 from deltaic.writing.clone import ClonePreview
 
@@ -34,14 +36,16 @@ def add_clone_arguments(parser: argparse.ArgumentParser) -> argparse.ArgumentPar
 def run_clone(options: argparse.Namespace) -> None:
     """Makes a shallow clone, or shows what it would be."""
     table, replaces = open_table(options), options.replace
-    done = table.clone(
-        options.target,
-        options.at_version,
-        options.timestamp,
-        if_exists="replace" if replaces else "error",
-        properties=dict(options.properties),
-        dry_run=bool(options.dry_run),
-    )
+    with ProgressLine(LOOKING) as progress:
+        done = table.clone(
+            options.target,
+            options.at_version,
+            options.timestamp,
+            if_exists="replace" if replaces else "error",
+            properties=dict(options.properties),
+            dry_run=bool(options.dry_run),
+            progress=progress.show,
+        )
     if isinstance(done, ClonePreview):
         if options.json:
             emit_json(asdict(done))

@@ -6,6 +6,7 @@ import argparse
 
 import deltaic
 from deltaic.cli.output import emit, emit_json
+from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import counted
 from deltaic.writing.convert import ConvertPreview
 
@@ -27,13 +28,15 @@ def add_convert_arguments(command: argparse.ArgumentParser) -> argparse.Argument
 
 def run_convert(options: argparse.Namespace) -> None:
     """Converts a folder, or shows what this would make."""
-    done = deltaic.Table.convert(
-        options.path,
-        _to_columns(options.partition_schema),
-        statistics=not options.no_statistics,
-        storage_options=dict(options.storage_options) or None,
-        dry_run=bool(options.dry_run),
-    )
+    with ProgressLine({"log": "reading the log", "files": "reading the footers"}) as progress:
+        done = deltaic.Table.convert(
+            options.path,
+            _to_columns(options.partition_schema),
+            statistics=not options.no_statistics,
+            storage_options=dict(options.storage_options) or None,
+            dry_run=bool(options.dry_run),
+            progress=progress.show,
+        )
     if isinstance(done, ConvertPreview):
         if options.json:
             emit_json(

@@ -130,6 +130,15 @@ def build_parser() -> argparse.ArgumentParser:
         help="a shallow clone of the table, whose files remain; may be repeated",
     )
     vacuum.add_argument(
+        "--keep-version",
+        dest="keep_versions",
+        action="append",
+        default=[],
+        type=int,
+        metavar="N",
+        help="a version whose files remain; may be repeated",
+    )
+    vacuum.add_argument(
         "--dry-run", action="store_true", help="show what would be deleted, and delete nothing"
     )
     vacuum.add_argument(

@@ -8,19 +8,25 @@ from deltaic.cli.output import emit, emit_json
 from deltaic.cli.selection import open_table
 from deltaic.commit import Commit
 from deltaic.maintenance.restore import exchanged_files
+from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import counted, readable_size
 
-__all__ = ["run_manifest", "run_repair", "run_restore"]
+__all__ = ["LOOKING", "run_manifest", "run_repair", "run_restore"]
+
+LOOKING = {"log": "reading the log", "files": "looking for the files"}
+"""The stages of what verifies that files exist."""
 
 
 def run_restore(options: argparse.Namespace) -> None:
     """Restores an earlier version, or shows what this would do."""
-    done = open_table(options).restore(
-        options.at_version,
-        options.timestamp,
-        dry_run=options.dry_run,
-        ignore_missing_files=options.ignore_missing_files,
-    )
+    with ProgressLine(LOOKING) as progress:
+        done = open_table(options).restore(
+            options.at_version,
+            options.timestamp,
+            dry_run=options.dry_run,
+            ignore_missing_files=options.ignore_missing_files,
+            progress=progress.show,
+        )
     if isinstance(done, Commit):
         _emit_commit(done, options)
     elif options.json:
@@ -31,7 +37,8 @@ def run_restore(options: argparse.Namespace) -> None:
 
 def run_repair(options: argparse.Namespace) -> None:
     """Removes the entries of files that are gone, or shows them."""
-    repaired = open_table(options).repair(dry_run=options.dry_run)
+    with ProgressLine(LOOKING) as progress:
+        repaired = open_table(options).repair(dry_run=options.dry_run, progress=progress.show)
     if options.json:
         version = None if repaired.commit is None else repaired.commit.version
         emit_json({"missing_files": repaired.missing_files, "version": version})

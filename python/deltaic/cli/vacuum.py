@@ -50,6 +50,7 @@ def run_vacuum(options: argparse.Namespace) -> None:
                 dry_run=options.dry_run,
                 force=options.force,
                 clones=options.clones,
+                keep_versions=options.keep_versions,
                 progress=progress.show,
             )
         except ValueError as error:

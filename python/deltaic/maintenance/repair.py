@@ -56,7 +56,7 @@ def remove_missing_files(
     given = to_options("repair", **options)
     known = refresh()
     if flag("dry_run", dry_run):
-        return Repair(known.version, table.missing_files(known))
+        return Repair(known.version, table.missing_files(known, options=given))
     missing, rust = table.repair(known, options=given)
     commit = announced(rust, stacklevel=4)
     return Repair(

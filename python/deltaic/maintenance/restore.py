@@ -94,7 +94,7 @@ def restore_version(
     known = refresh()
     if flag("dry_run", dry_run):
         found = table.preview_restore(
-            known, version=number, timestamp_ms=time_ms, ignore_missing_files=ignores
+            known, version=number, timestamp_ms=time_ms, ignore_missing_files=ignores, options=given
         )
         return _preview_from_rust(known.version, found)
     commit = table.restore(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
 
 from deltaic import _rust
 from deltaic.maintenance.check import printable
-from deltaic.values.arguments import flag, place, text
+from deltaic.values.arguments import bounded_int, flag, place, text
 from deltaic.values.capsule import ArrowArrayExportable, ArrowStreamExportable, checked_data
 from deltaic.values.commit_options import CommitOptions, to_options
 from deltaic.values.sizes import counted, readable_size
@@ -92,6 +92,7 @@ def vacuum_files(
     dry_run: bool,
     force: bool,
     clones: object,
+    keep_versions: object,
     options: CommitOptions,
 ) -> Vacuum:
     """Deletes the files of `Table.vacuum`, or returns which would be deleted."""
@@ -102,6 +103,7 @@ def vacuum_files(
         "retention_ms": _to_millis(retention),
         "mode": text("mode", mode),
         "inventory": None if inventory is None else checked_data(inventory),
+        "keep_versions": _to_versions(keep_versions),
         "force": flag("force", force),
         "dry_run": flag("dry_run", dry_run),
     }
@@ -115,6 +117,13 @@ def _to_clones(clones: object) -> list[_rust.Table | str]:
         raise TypeError("clones must be a list of tables or locations: write clones=[…]")
     given = cast("Sequence[_rust.Table | str]", clones)
     return [one if isinstance(one, _rust.Table) else place("clones", one) for one in given]
+
+
+def _to_versions(versions: object) -> list[int]:
+    if isinstance(versions, str) or not isinstance(versions, Iterable):
+        raise TypeError("keep_versions must be a list of versions: write keep_versions=[…]")
+    given = cast("Iterable[object]", versions)
+    return [bounded_int("keep_versions", version, minimum=0) for version in given]
 
 
 def _to_millis(retention: object) -> int | None:

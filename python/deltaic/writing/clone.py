@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from deltaic import _rust
 from deltaic.commit import Commit, announced
@@ -18,7 +19,18 @@ from deltaic.values.times import to_millis
 from deltaic.values.versions import to_version
 from deltaic.writing.ignored_properties import warn_of_ignored
 
-__all__ = ["ClonePreview", "clone_table"]
+__all__ = ["CloneCommit", "ClonePreview", "clone_table"]
+
+
+Handle = TypeVar("Handle")
+
+
+@dataclass(frozen=True, repr=False)
+class CloneCommit(Commit, Generic[Handle]):
+    """The commit of a shallow clone: the result of `Table.clone`."""
+
+    table: Handle = field(kw_only=True, compare=False)
+    """The clone, which may read the files of its source: they are in its ``allowed_roots``."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +80,9 @@ def clone_table(
     properties: Mapping[str, str] | None,
     storage_options: Mapping[str, str] | None,
     dry_run: bool,
+    as_table: Callable[[_rust.Table], Handle],
     options: CommitOptions,
-) -> Commit | ClonePreview:
+) -> CloneCommit[Handle] | ClonePreview:
     """Makes the clone of `Table.clone`, or returns what that would do."""
     if version is not None and timestamp is not None:
         raise ValueError("give version or timestamp, not both")
@@ -89,10 +102,14 @@ def clone_table(
     else:
         known = refresh()
     if dry:
-        return _preview_from_rust(known.version, table.preview_clone(known, rust, request=request))
-    commit = table.shallow_clone(known, rust, request=request, options=given)
+        return _preview_from_rust(
+            known.version, table.preview_clone(known, rust, request=request, options=given)
+        )
+    made, clone = table.shallow_clone(known, rust, request=request, options=given)
     warn_of_ignored((properties or {}).items(), stacklevel=3)
-    return announced(commit, stacklevel=4)
+    commit = announced(made, stacklevel=4)
+    values = {value.name: getattr(commit, value.name) for value in fields(commit)}
+    return CloneCommit(**values, table=as_table(clone))
 
 
 def _to_target(

@@ -2,6 +2,7 @@
 //!
 //! Protocol: *Iceberg Compatibility V1*, *Iceberg Compatibility V2*, *Iceberg Compatibility V3*.
 
+use crate::actions::Metadata;
 use crate::column_mapping::{each_field, lacks_nested_ids};
 use crate::features::supports_for_writers;
 use crate::properties::boolean;
@@ -82,6 +83,14 @@ impl IcebergCompat {
 /// Protocol: *Writer Requirements for IcebergCompatV3*.
 pub const ROW_TRACKING_FIELD_IDS: [i32; 2] = [2_147_483_540, 2_147_483_539];
 
+/// Whether clients describe the table as an Iceberg table too, with metadata in its folder.
+#[must_use]
+pub fn has_iceberg_metadata(metadata: &Metadata) -> bool {
+    let formats = metadata.property("delta.universalFormat.enabledFormats");
+    let mut formats = formats.unwrap_or_default().split(',');
+    formats.any(|format| format.trim().eq_ignore_ascii_case("iceberg"))
+}
+
 /// Verifies that the schema and properties of a table meet the active requirements.
 ///
 /// Protocol: *Writer Requirements for IcebergCompatV1*, *Writer Requirements for IcebergCompatV2*, *Writer Requirements for
@@ -93,14 +102,7 @@ pub const ROW_TRACKING_FIELD_IDS: [i32; 2] = [2_147_483_540, 2_147_483_539];
 pub fn ensure_kept(table: &TableConfiguration) -> Result<()> {
     let (protocol, metadata, schema) = (table.protocol(), table.metadata(), table.schema()?);
     let active = IcebergCompat::active(table)?;
-    let formats = metadata
-        .property("delta.universalFormat.enabledFormats")
-        .unwrap_or_default();
-    if active.is_empty()
-        && formats
-            .split(',')
-            .any(|format| format.trim().eq_ignore_ascii_case("iceberg"))
-    {
+    if active.is_empty() && has_iceberg_metadata(metadata) {
         return broken(
             "delta.universalFormat.enabledFormats",
             "no version of the requirements is enabled",

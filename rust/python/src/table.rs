@@ -394,7 +394,7 @@ impl Table {
         restore::run(py, &known, request, options)
     }
 
-    #[pyo3(signature = (known, *, version, timestamp_ms, ignore_missing_files))]
+    #[pyo3(signature = (known, *, version, timestamp_ms, ignore_missing_files, options))]
     fn preview_restore(
         &self,
         py: Python<'_>,
@@ -402,15 +402,12 @@ impl Table {
         version: Option<i64>,
         timestamp_ms: Option<i64>,
         ignore_missing_files: bool,
+        options: CommitOptions,
     ) -> CallResult<RestorePreview> {
         let request = restore::request(version, timestamp_ms, ignore_missing_files, self.options)?;
-        restore::preview(py, &known, request)
+        restore::preview(py, &known, request, options)
     }
 
-    #[expect(
-        clippy::unused_self,
-        reason = "a verb of a table, of which its face chooses the version"
-    )]
     #[pyo3(signature = (known, target, *, request, options))]
     fn shallow_clone(
         &self,
@@ -419,25 +416,34 @@ impl Table {
         target: CloneIn,
         request: CloneRequest,
         options: CommitOptions,
-    ) -> CallResult<Commit> {
-        let target = target.location(known.snapshot.location())?;
-        shallow_clone::run(py, &known, request.parse(target)?, options)
+    ) -> CallResult<(Commit, Self)> {
+        let source = known.snapshot.location();
+        let target = target.location(source)?;
+        let clone = Self {
+            location: Arc::new(target.as_clone_of(source)?),
+            options: self.options,
+        };
+        Ok((
+            shallow_clone::run(py, &known, request.parse(target)?, options)?,
+            clone,
+        ))
     }
 
     #[expect(
         clippy::unused_self,
         reason = "a verb of a table, of which its face chooses the version"
     )]
-    #[pyo3(signature = (known, target, *, request))]
+    #[pyo3(signature = (known, target, *, request, options))]
     fn preview_clone(
         &self,
         py: Python<'_>,
         known: PyRef<'_, Snapshot>,
         target: CloneIn,
         request: CloneRequest,
+        options: CommitOptions,
     ) -> CallResult<ClonePreview> {
         let target = target.location(known.snapshot.location())?;
-        shallow_clone::preview(py, &known, request.parse(target)?)
+        shallow_clone::preview(py, &known, request.parse(target)?, options)
     }
 
     #[expect(
@@ -458,8 +464,14 @@ impl Table {
         clippy::unused_self,
         reason = "a verb of a table, whose newest snapshot its face keeps"
     )]
-    fn missing_files(&self, py: Python<'_>, known: PyRef<'_, Snapshot>) -> CallResult<Vec<String>> {
-        repair::missing_files(py, &known)
+    #[pyo3(signature = (known, *, options))]
+    fn missing_files(
+        &self,
+        py: Python<'_>,
+        known: PyRef<'_, Snapshot>,
+        options: CommitOptions,
+    ) -> CallResult<Vec<String>> {
+        repair::missing_files(py, &known, options)
     }
 
     #[expect(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Progress;
 use deltaic_log::snapshot::{LoadOptions, exists};
 use deltaic_log::transaction::{
     CommitOptions, Committed, IfExists, NewContents, Operation, OperationDetails, create_with_files,
@@ -65,7 +66,7 @@ pub async fn shallow_clone(
     request: &CloneRequest,
     options: &CommitOptions,
 ) -> Result<Committed> {
-    let (configuration, adds) = contents(source, request).await?;
+    let (configuration, adds) = contents(source, request, &options.progress).await?;
     let (count, bytes) = size_of(&adds)?;
     let contents = NewContents {
         configuration,
@@ -104,8 +105,12 @@ pub async fn shallow_clone(
 /// # Errors
 ///
 /// Those of [`shallow_clone`], except for those of its commit.
-pub async fn preview_clone(source: &Snapshot, request: &CloneRequest) -> Result<CloneSummary> {
-    let (configuration, adds) = contents(source, request).await?;
+pub async fn preview_clone(
+    source: &Snapshot,
+    request: &CloneRequest,
+    progress: &Progress,
+) -> Result<CloneSummary> {
+    let (configuration, adds) = contents(source, request, progress).await?;
     let mut summary = CloneSummary {
         files: adds.len(),
         bytes: adds.iter().map(|add| add.size).fold(0, i64::saturating_add),
@@ -135,7 +140,11 @@ pub async fn preview_clone(source: &Snapshot, request: &CloneRequest) -> Result<
 }
 
 /// The configuration and the files of the clone.
-async fn contents(source: &Snapshot, request: &CloneRequest) -> Result<(TableConfiguration, Vec<Add>)> {
+async fn contents(
+    source: &Snapshot,
+    request: &CloneRequest,
+    progress: &Progress,
+) -> Result<(TableConfiguration, Vec<Add>)> {
     ensure_beside(source.location(), &request.target)?;
     let located = |error: Error| source.located(error);
     let configuration = configuration_of(source, &request.properties).map_err(located)?;
@@ -144,7 +153,7 @@ async fn contents(source: &Snapshot, request: &CloneRequest) -> Result<(TableCon
         ensure_appendable(&configuration).map_err(located)?;
     }
     if request.verify_files {
-        ensure_stored(source, &adds).await?;
+        ensure_stored(source, &adds, progress).await?;
     }
     for add in &mut adds {
         refer_to(source.location(), add).map_err(|error| located(error.with("path", add.path.as_str())))?;
@@ -186,7 +195,7 @@ fn ensure_beside(source: &TableLocation, target: &TableLocation) -> Result<()> {
 }
 
 /// Verifies that the files of the source below its root exist.
-async fn ensure_stored(source: &Snapshot, adds: &[Add]) -> Result<()> {
+async fn ensure_stored(source: &Snapshot, adds: &[Add], progress: &Progress) -> Result<()> {
     let is_own = |add: &&Add| {
         let location = source.location();
         location
@@ -194,7 +203,9 @@ async fn ensure_stored(source: &Snapshot, adds: &[Add]) -> Result<()> {
             .is_ok_and(|place| place.prefix_matches(location.root()))
     };
     let named: Vec<NamedFile> = adds.iter().filter(is_own).map(NamedFile::from).collect();
-    let gone = gone_files(source.location(), &named).await?.unreadable();
+    let gone = gone_files(source.location(), &named, progress)
+        .await?
+        .unreadable();
     let Some(first) = gone.first() else { return Ok(()) };
     let count = gone.len();
     let exist = match count {

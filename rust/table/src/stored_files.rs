@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use deltaic_log::progress::{Progress, Stage};
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::actions::columns::AddColumns;
 use deltaic_protocol::deletion_vector::{Descriptor, VectorLocation};
@@ -66,14 +67,19 @@ impl GoneFiles {
     }
 }
 
-/// Finds which of the files, and of the files of their deletion vectors, do not exist. Reads no file.
+/// Finds which of the files, and of the files of their deletion vectors, do not exist. Reads no file. The progress is that
+/// of these files.
 ///
 /// # Errors
 ///
 /// `PathEscape` for a path outside of the table and of the allowed folders; `CorruptLog` for an invalid descriptor;
 /// `CorruptData` for a file that exists under the path as written, not decoded; `StorageError` for a file that may only
 /// be unreachable; errors of the store, except that a file does not exist.
-pub(crate) async fn gone_files(location: &Arc<TableLocation>, files: &[NamedFile]) -> Result<GoneFiles> {
+pub(crate) async fn gone_files(
+    location: &Arc<TableLocation>,
+    files: &[NamedFile],
+    progress: &Progress,
+) -> Result<GoneFiles> {
     let mut places: Vec<(Path, Option<(String, Path)>)> = Vec::with_capacity(files.len());
     for file in files {
         let vector = file.deletion_vector.as_ref();
@@ -93,7 +99,7 @@ pub(crate) async fn gone_files(location: &Arc<TableLocation>, files: &[NamedFile
         .chain(data)
         .map(|(place, path)| (place.clone(), path.clone()))
         .collect();
-    let gone = gone_places(location, wanted).await?;
+    let gone = gone_places(location, wanted, progress).await?;
     let mut found = GoneFiles::default();
     for (file, (place, vector)) in files.iter().zip(&places) {
         if gone.contains(place) {
@@ -110,18 +116,24 @@ pub(crate) async fn gone_files(location: &Arc<TableLocation>, files: &[NamedFile
 async fn gone_places(
     location: &Arc<TableLocation>,
     mut wanted: HashMap<Path, String>,
+    progress: &Progress,
 ) -> Result<HashSet<Path>> {
+    progress.begin(Stage::Files, wanted.len() as u64);
     if wanted.len() >= FEWEST_TO_LIST && location.file_system().is_none() {
         let mut objects = location.store().list(Some(location.root()));
         // A file that the listing lacks is looked up, so a failed or old listing does no harm.
         while let Some(Ok(object)) = objects.next().await {
-            wanted.remove(&object.location);
+            if wanted.remove(&object.location).is_some() {
+                progress.step();
+            }
         }
     }
     let checks = wanted.into_iter().map(|(place, path)| {
         let location = Arc::clone(location);
         async move {
-            match location.store().head(&place).await {
+            let found = location.store().head(&place).await;
+            progress.step();
+            match found {
                 Ok(_) => Ok(None),
                 Err(object_store::Error::NotFound { .. }) => {
                     ensure_deleted(&location, &place, &path).await?;

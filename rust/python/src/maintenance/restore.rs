@@ -6,7 +6,7 @@ use deltaic_table::restore::{self, Restore, RestoreTo, preview_restore};
 use pyo3::prelude::*;
 
 use crate::calls::error::CallResult;
-use crate::calls::runtime::{wait, wait_reporting};
+use crate::calls::runtime::wait_reporting;
 use crate::snapshot::Snapshot;
 use crate::writing::commit::Commit;
 use crate::writing::commit_options::CommitOptions;
@@ -75,8 +75,15 @@ pub(crate) fn run(
     Ok(committed.into())
 }
 
-pub(crate) fn preview(py: Python<'_>, known: &Snapshot, request: Restore) -> CallResult<RestorePreview> {
-    let snapshot = known.snapshot.clone();
-    let found = wait(py, async move { preview_restore(&snapshot, request).await })?;
+pub(crate) fn preview(
+    py: Python<'_>,
+    known: &Snapshot,
+    request: Restore,
+    options: CommitOptions,
+) -> CallResult<RestorePreview> {
+    let (snapshot, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+    let found = wait_reporting(py, reporter.as_ref(), async move {
+        preview_restore(&snapshot, request, &options.progress).await
+    })?;
     Ok(found.into())
 }

@@ -10,7 +10,7 @@ use deltaic_table::shallow_clone;
 use pyo3::prelude::*;
 
 use crate::calls::error::CallResult;
-use crate::calls::runtime::{wait, wait_reporting};
+use crate::calls::runtime::wait_reporting;
 use crate::snapshot::Snapshot;
 use crate::writing::commit::Commit;
 use crate::writing::commit_options::CommitOptions;
@@ -70,10 +70,11 @@ pub(crate) fn preview(
     py: Python<'_>,
     known: &Snapshot,
     request: shallow_clone::CloneRequest,
+    options: CommitOptions,
 ) -> CallResult<ClonePreview> {
-    let source = known.snapshot.clone();
-    let found = wait(py, async move {
-        shallow_clone::preview_clone(&source, &request).await
+    let (source, (options, reporter)) = (known.snapshot.clone(), options.parse()?);
+    let found = wait_reporting(py, reporter.as_ref(), async move {
+        shallow_clone::preview_clone(&source, &request, &options.progress).await
     })?;
     Ok(ClonePreview {
         files: found.files,

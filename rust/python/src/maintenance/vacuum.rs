@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 use deltaic_table::vacuum::{self, Candidates, RetentionCheck, inventory_entries};
 use pyo3::prelude::*;
@@ -42,6 +42,7 @@ pub(crate) struct VacuumRequest {
     retention_ms: Option<i64>,
     mode: String,
     inventory: Option<BatchesIn>,
+    keep_versions: Vec<i64>,
     force: bool,
     dry_run: bool,
 }
@@ -66,6 +67,7 @@ impl VacuumRequest {
                 return Err(invalid(format!("mode must be \"full\" or \"lite\", not {other:?}")).into());
             }
         };
+        let versions = self.keep_versions.into_iter().map(Version::try_new);
         Ok(vacuum::VacuumRequest {
             retention_ms: self.retention_ms,
             retention_check: match self.force {
@@ -74,6 +76,7 @@ impl VacuumRequest {
             },
             candidates,
             clones,
+            keep_versions: versions.collect::<Result<_>>()?,
             dry_run: self.dry_run,
         })
     }

@@ -26,7 +26,10 @@ impl TableLocation {
                 format!("a path of the log leaves the table's folder: {why}"),
             )
             .with("path", without_secrets(log_path))
-            .hint("if the table is a shallow clone and you trust it, add the folder to allowed_roots")
+            .hint(format!(
+                "if the table is a shallow clone and you trust it, open it with allowed_roots=[{:?}]",
+                without_secrets(probable_root(log_path))
+            ))
         };
         if let Some((scheme, rest)) = split_scheme(log_path) {
             if scheme.eq_ignore_ascii_case("file") && self.file_system.is_some() {
@@ -167,6 +170,20 @@ impl TableLocation {
             None
         }
     }
+}
+
+/// The root of the table to which an absolute path probably belongs: its folder without those of partitions and of change
+/// data.
+fn probable_root(path: &str) -> &str {
+    let is_of_table = |folder: &str| folder.contains('=') || folder == "_change_data";
+    let mut root = path;
+    while let Some((above, _)) = root.rsplit_once('/') {
+        root = above;
+        if !root.rsplit('/').next().is_some_and(is_of_table) {
+            break;
+        }
+    }
+    root
 }
 
 /// Whether a path is below a folder, component by component.

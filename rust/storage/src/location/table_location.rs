@@ -75,6 +75,22 @@ impl TableLocation {
         &self.allowed_roots
     }
 
+    /// The location of a table whose log names files of another one, which it may read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::with_options`].
+    pub fn as_clone_of(&self, source: &Self) -> Result<Self> {
+        let mut roots = self.allowed_roots.clone();
+        let of_source = std::iter::once(source.uri.clone()).chain(source.allowed_roots.iter().cloned());
+        for root in of_source {
+            if !roots.contains(&root) {
+                roots.push(root);
+            }
+        }
+        Self::with_options(&self.uri, self.options(), roots)
+    }
+
     /// The store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn ObjectStore> {

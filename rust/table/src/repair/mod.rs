@@ -4,6 +4,7 @@
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Progress;
 use deltaic_log::transaction::{
     CommitOptions, Committed, Operation, OperationDetails, Planned, PreviousAttempt, RunPolicy,
     TableOperation, Transaction, already_done, run,
@@ -60,8 +61,8 @@ pub async fn repair(snapshot: &Snapshot, options: CommitOptions) -> Result<Repai
 /// # Errors
 ///
 /// Those of [`repair`], except for those of its commit.
-pub async fn missing_files(snapshot: &Snapshot) -> Result<Vec<String>> {
-    let missing = gone(snapshot).await?;
+pub async fn missing_files(snapshot: &Snapshot, progress: &Progress) -> Result<Vec<String>> {
+    let missing = gone(snapshot, progress).await?;
     if !missing.is_empty() {
         ensure_removable(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
     }
@@ -80,7 +81,7 @@ impl TableOperation for Repairing {
         snapshot: &'a Snapshot,
         _: Option<&PreviousAttempt>,
     ) -> Result<Option<Planned<'a>>> {
-        self.missing_files = gone(snapshot).await?;
+        self.missing_files = gone(snapshot, &self.options.progress).await?;
         if self.missing_files.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
@@ -99,13 +100,13 @@ impl TableOperation for Repairing {
 }
 
 /// Returns the live files whose data files are gone, sorted.
-async fn gone(snapshot: &Snapshot) -> Result<Vec<String>> {
+async fn gone(snapshot: &Snapshot, progress: &Progress) -> Result<Vec<String>> {
     let (live, _) = snapshot.files(None).await?;
     let batches = live.batches.iter();
     let rows = batches.flat_map(|batch| (0..batch.len()).map(|row| NamedFile::of_row(&batch.adds, row)));
     let files: Vec<NamedFile> = rows.collect();
     drop(live);
-    let mut found = gone_files(snapshot.location(), &files)
+    let mut found = gone_files(snapshot.location(), &files, progress)
         .await
         .map_err(|error| snapshot.located(error))?;
     if !found.vectors.is_empty() {

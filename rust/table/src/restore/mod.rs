@@ -9,6 +9,7 @@ mod restore_plan;
 use std::sync::Arc;
 
 use deltaic_log::Snapshot;
+use deltaic_log::progress::Progress;
 use deltaic_log::snapshot::LoadOptions;
 use deltaic_log::time_travel::version_at;
 use deltaic_log::transaction::{
@@ -20,8 +21,9 @@ use deltaic_protocol::expr::format_timestamp;
 use deltaic_protocol::{Error, ErrorKind, Result, Version};
 use deltaic_storage::TableLocation;
 
-use self::restore_plan::RestorePlan;
 pub use self::restore_plan::RestoreSummary;
+use self::restore_plan::{RestorePlan, without_files};
+use crate::stored_files::{GoneFiles, NamedFile, gone_files};
 
 /// The version to which a table is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,8 @@ pub struct Restore {
 /// `VersionNotFound` if the log does not hold the version; `CorruptData` with the number of `files` of that version
 /// that are gone, unless they are ignored; `ConstraintViolation` if files would be removed from an append-only table;
 /// `UnsupportedFeature` if deltaic cannot change the table as it was or as it is; `CommitConflict` if another commit
-/// was made concurrently, or if a vacuum is running that may delete the files.
+/// was made concurrently, or if a vacuum is running that may delete the files. After the commit, `CorruptData` if files
+/// were deleted while the version was restored.
 pub async fn restore(snapshot: &Snapshot, request: Restore, options: CommitOptions) -> Result<Committed> {
     if let Some(app) = &options.app_transaction
         && let Some(done) = already_done(snapshot, app)
@@ -65,7 +68,46 @@ pub async fn restore(snapshot: &Snapshot, request: Restore, options: CommitOptio
         max_attempts: 1,
         deadline: options.deadline,
     };
-    run(snapshot.clone(), policy, &mut Restoring { request, options }).await
+    let progress = Arc::clone(&options.progress);
+    let mut restoring = Restoring {
+        request,
+        options,
+        files: Vec::new(),
+    };
+    let mut committed = run(snapshot.clone(), policy, &mut restoring).await?;
+    let location = snapshot.location();
+    // A vacuum that the log does not record may have deleted files since they were looked up.
+    match gone_files(location, &restoring.files, &progress).await {
+        Ok(gone) if gone == GoneFiles::default() => {}
+        Ok(gone) => {
+            let error = without_files(&gone, committed.version).with("table", location.uri());
+            let what = format!("{}, deleted while the version was restored", error.what());
+            match request.ignore_missing_files {
+                true => committed.warnings.push(what),
+                false => return Err(lost(&error, &what, snapshot.version())),
+            }
+        }
+        Err(error) => {
+            let what = format!(
+                "the restored files could not be looked up again: {}",
+                error.what()
+            );
+            committed.warnings.push(what);
+        }
+    }
+    Ok(committed)
+}
+
+/// The error of a restored version that lost files.
+fn lost(error: &Error, what: &str, before: Version) -> Error {
+    let mut lost = Error::new(ErrorKind::CorruptData, what);
+    for (key, value) in error.context() {
+        lost = lost.with(key, value.clone());
+    }
+    lost.hint(format!(
+        "the restore is committed: restore version {before}, put the files back from a backup, or remove their \
+         entries with repair()"
+    ))
 }
 
 /// Returns what [`restore`] would do. Nothing is written.
@@ -73,9 +115,14 @@ pub async fn restore(snapshot: &Snapshot, request: Restore, options: CommitOptio
 /// # Errors
 ///
 /// Those of [`restore`], except for those of its commit.
-pub async fn preview_restore(snapshot: &Snapshot, request: Restore) -> Result<RestoreSummary> {
+pub async fn preview_restore(
+    snapshot: &Snapshot,
+    request: Restore,
+    progress: &Progress,
+) -> Result<RestoreSummary> {
     let then = version_of(snapshot, request).await?;
-    let plan = RestorePlan::try_new(snapshot, &then, request.ignore_missing_files).await?;
+    let options = (request.ignore_missing_files, progress);
+    let plan = RestorePlan::try_new(snapshot, &then, options).await?;
     plan.support_check()(snapshot.configuration()).map_err(|error| snapshot.located(error))?;
     Ok(plan.summary)
 }
@@ -83,6 +130,8 @@ pub async fn preview_restore(snapshot: &Snapshot, request: Restore) -> Result<Re
 struct Restoring {
     request: Restore,
     options: CommitOptions,
+    /// The files that are added again.
+    files: Vec<NamedFile>,
 }
 
 impl TableOperation for Restoring {
@@ -92,7 +141,8 @@ impl TableOperation for Restoring {
         _: Option<&PreviousAttempt>,
     ) -> Result<Option<Planned<'a>>> {
         let then = version_of(snapshot, self.request).await?;
-        let plan = RestorePlan::try_new(snapshot, &then, self.request.ignore_missing_files).await?;
+        let options = (self.request.ignore_missing_files, &*self.options.progress);
+        let plan = RestorePlan::try_new(snapshot, &then, options).await?;
         if plan.is_empty() && self.options.app_transaction.is_none() {
             return Ok(None);
         }
@@ -104,6 +154,7 @@ impl TableOperation for Restoring {
         };
         transaction.options = self.options.clone();
         transaction.read.require_version();
+        self.files = plan.restored_files();
         plan.stage(&mut transaction.proposal);
         Ok(Some(Planned::without_files(transaction)))
     }

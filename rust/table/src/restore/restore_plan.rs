@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use deltaic_log::Snapshot;
 use deltaic_log::checkpoint::whole_adds;
+use deltaic_log::progress::Progress;
 use deltaic_log::running_vacuum::RunningVacuum;
 use deltaic_log::transaction::{Proposal, SupportCheck};
 use deltaic_protocol::actions::{Add, Remove};
@@ -71,7 +72,11 @@ impl RestorePlan {
     /// # Errors
     ///
     /// Those of [`super::restore`].
-    pub(super) async fn try_new(now: &Snapshot, then: &Snapshot, ignores_missing: bool) -> Result<Self> {
+    pub(super) async fn try_new(
+        now: &Snapshot,
+        then: &Snapshot,
+        (ignores_missing, progress): (bool, &Progress),
+    ) -> Result<Self> {
         let after = restored(now.configuration(), then.configuration())
             .map_err(|error| now.located(error).with("restored_version", then.version()))?;
         let configuration = after.actions_since(now.configuration());
@@ -83,11 +88,11 @@ impl RestorePlan {
         };
         let removed = whole_adds(now, Some(&files.removed)).await?;
         let named: Vec<NamedFile> = adds.iter().map(NamedFile::from).collect();
-        let gone = gone_files(now.location(), &named).await?;
+        let gone = gone_files(now.location(), &named, progress).await?;
         let missing_files = gone.unreadable();
         if !missing_files.is_empty() {
             if !ignores_missing {
-                return Err(missing(&gone, &missing_files, then));
+                return Err(missing(&gone, then));
             }
             let missing: HashSet<&String> = missing_files.iter().collect();
             adds.retain(|add| !missing.contains(&add.path));
@@ -124,6 +129,11 @@ impl RestorePlan {
             removes,
             configuration,
         })
+    }
+
+    /// The files that are added again.
+    pub(super) fn restored_files(&self) -> Vec<NamedFile> {
+        self.adds.iter().map(NamedFile::from).collect()
     }
 
     /// Whether the table is already as in the version.
@@ -198,7 +208,17 @@ fn recommit_row_ids(adds: &mut [Add], removed: &[Add]) {
     }
 }
 
-fn missing(gone: &GoneFiles, unreadable: &[String], then: &Snapshot) -> Error {
+/// The error of files of a version that are gone before the version is restored.
+fn missing(gone: &GoneFiles, then: &Snapshot) -> Error {
+    without_files(gone, then.version()).with("table", then.location().uri()).hint(
+        "vacuum deletes files of old versions: restore a later version, put the files back from a backup, or \
+         pass ignore_missing_files=True to restore the version without their rows",
+    )
+}
+
+/// The error of files of a version that are gone.
+pub(super) fn without_files(gone: &GoneFiles, version: Version) -> Error {
+    let unreadable = gone.unreadable();
     let named: Vec<&str> = unreadable.iter().map(String::as_str).take(MOST_NAMED).collect();
     let more = unreadable.len().saturating_sub(named.len());
     let more = if more > 0 {
@@ -217,17 +237,8 @@ fn missing(gone: &GoneFiles, unreadable: &[String], then: &Snapshot) -> Error {
     };
     Error::new(
         ErrorKind::CorruptData,
-        format!(
-            "{files} of version {} {exist}: {}{more}",
-            then.version(),
-            named.join(", ")
-        ),
+        format!("{files} of version {version} {exist}: {}{more}", named.join(", ")),
     )
-    .with("table", then.location().uri())
-    .with("version", then.version())
+    .with("version", version)
     .with("files", i64::try_from(unreadable.len()).unwrap_or(i64::MAX))
-    .hint(
-        "vacuum deletes files of old versions: restore a later version, put the files back from a backup, or \
-         pass ignore_missing_files=True to restore the version without their rows",
-    )
 }

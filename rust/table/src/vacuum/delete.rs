@@ -19,6 +19,8 @@ const MOST_FAILURES: usize = 20;
 pub(super) struct Deleted {
     /// The number of files that were deleted. Files that did not exist any more are not counted.
     pub(super) files: usize,
+    /// The number of files that did not exist any more.
+    gone: usize,
     /// The number of empty folders that were removed.
     pub(super) folders: usize,
     /// The first failure.
@@ -40,13 +42,16 @@ impl Deleted {
 
     /// Returns the error of an incomplete vacuum of so many files.
     pub(super) fn incomplete(&self, files: usize, error: &Error) -> Error {
+        let left = files.saturating_sub(self.files + self.gone);
         let message = format!(
-            "{} of {files} files were deleted, and then a deletion failed: {}",
+            "{} of {files} files were deleted, {left} are left, because a deletion failed: {}",
             self.files,
             error.what()
         );
-        let deleted = i64::try_from(self.files).unwrap_or(i64::MAX);
-        let mut incomplete = Error::new(ErrorKind::StorageError, message).with("deleted", deleted);
+        let number = |files| i64::try_from(files).unwrap_or(i64::MAX);
+        let mut incomplete = Error::new(ErrorKind::StorageError, message)
+            .with("deleted", number(self.files))
+            .with("left", number(left));
         for (key, value) in error.context() {
             incomplete = incomplete.with(key, value.clone());
         }
@@ -86,7 +91,7 @@ pub(super) async fn delete(location: &Arc<TableLocation>, plan: &Plan, progress:
                     beside.extend(relative_to(location.root(), &path));
                 }
             }
-            Err(object_store::Error::NotFound { .. }) => {}
+            Err(object_store::Error::NotFound { .. }) => deleted.gone += 1,
             Err(error) => {
                 failures.fetch_add(1, Ordering::Relaxed);
                 deleted.fail(store_error(&error, location.uri()));
@@ -96,7 +101,8 @@ pub(super) async fn delete(location: &Arc<TableLocation>, plan: &Plan, progress:
     for file in plan.files.iter().filter(|file| file.is_upload) {
         progress.step();
         match location.remove_upload(file.path.clone()).await {
-            Ok(was_there) => deleted.files = deleted.files.saturating_add(usize::from(was_there)),
+            Ok(true) => deleted.files = deleted.files.saturating_add(1),
+            Ok(false) => deleted.gone += 1,
             Err(error) => deleted.fail(error),
         }
     }

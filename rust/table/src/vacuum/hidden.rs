@@ -2,10 +2,11 @@
 
 use deltaic_log::Snapshot;
 use deltaic_protocol::column_mapping::name_in_log;
+use deltaic_protocol::iceberg_compat::has_iceberg_metadata;
 use deltaic_protocol::log_path::LOG_FOLDER;
 
-/// The folder of change data files.
-const CHANGE_DATA: &str = "_change_data";
+/// Prefixes of folders with files of the table: change data, and the indexes of delta-spark.
+const OF_TABLE: [&str; 2] = ["_change_data", "_delta_index"];
 /// The folder in which clients keep Iceberg metadata of the same data files.
 const ICEBERG_METADATA: &str = "metadata";
 
@@ -14,6 +15,8 @@ const ICEBERG_METADATA: &str = "metadata";
 pub(super) struct Hidden {
     /// The partition columns' names with `=`: their folders are not hidden.
     partitions: Vec<String>,
+    /// Whether clients write Iceberg metadata for the table, in folders of any depth.
+    has_iceberg_metadata: bool,
 }
 
 impl Hidden {
@@ -25,18 +28,23 @@ impl Hidden {
             .flat_map(|field| [field.name.as_str(), name_in_log(field, mode)].map(|name| format!("{name}=")));
         Self {
             partitions: names.collect(),
+            has_iceberg_metadata: has_iceberg_metadata(snapshot.metadata()),
         }
     }
 
     /// Whether a file or folder, given relative to the root, is hidden or in a hidden folder.
     pub(super) fn hides(&self, relative: &str) -> bool {
-        let mut parts = relative.split('/');
-        parts.clone().next() == Some(ICEBERG_METADATA) || parts.any(|part| self.is_hidden(part))
+        let mut parts = relative.split('/').enumerate();
+        // Without the property, metadata of an earlier time may be left at the top.
+        parts.any(|(depth, part)| match part {
+            ICEBERG_METADATA => self.has_iceberg_metadata || depth == 0,
+            _ => self.is_hidden(part),
+        })
     }
 
     fn is_hidden(&self, part: &str) -> bool {
         part.starts_with(['.', '_'])
-            && part != CHANGE_DATA
+            && !OF_TABLE.iter().any(|prefix| part.starts_with(prefix))
             && !self
                 .partitions
                 .iter()
@@ -59,7 +67,13 @@ mod tests {
     fn folders_of_partitions_and_change_data_are_not_hidden() {
         let hidden = Hidden {
             partitions: vec!["_day=".to_owned()],
+            has_iceberg_metadata: false,
         };
+        let with_iceberg = Hidden {
+            has_iceberg_metadata: true,
+            ..hidden.clone()
+        };
+        assert!(with_iceberg.hides("x/metadata/v1.metadata.json"));
         for (path, expected) in [
             ("a.parquet", false),
             ("_day=1/a.parquet", false),
@@ -68,7 +82,8 @@ mod tests {
             ("_delta_log/0.json", true),
             ("_delta_log", true),
             ("_hour=1/a.parquet", true),
-            ("_change_data_of_others/a", true),
+            ("_change_data_of_others/a", false),
+            ("_delta_index_1/a", false),
             ("x/_spark_metadata/0", true),
             (".a.parquet.crc", true),
             ("x/.hidden/a", true),

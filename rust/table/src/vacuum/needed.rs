@@ -10,6 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use deltaic_log::Snapshot;
 use deltaic_log::removed_files::RetainedCommits;
+use deltaic_log::snapshot::LoadOptions;
 use deltaic_protocol::actions::columns::KeyColumns;
 use deltaic_protocol::deletion_vector::{Descriptor, VectorLocation};
 use deltaic_protocol::path_encoding::decode_path;
@@ -109,6 +110,17 @@ impl Needed {
             }
         }
         Ok(())
+    }
+
+    /// Adds what reading a version needs.
+    ///
+    /// # Errors
+    ///
+    /// `VersionNotFound`; those of [`Self::add_table`].
+    pub(super) async fn add_version(&mut self, version: Version) -> Result<()> {
+        let location = Arc::clone(&self.location);
+        let kept = Snapshot::load(location, Some(version), LoadOptions::default()).await?;
+        self.add_table(&kept, i64::MAX, None).await
     }
 
     /// Adds a data file and its deletion vector.

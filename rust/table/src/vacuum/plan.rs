@@ -18,7 +18,7 @@ use super::listed::listed;
 use super::lite::removed_by_log;
 use super::needed::Needed;
 use super::paths::is_below_any;
-use super::request::{Candidates, VacuumRequest};
+use super::request::{Candidates, RetentionCheck, VacuumRequest};
 use super::retention::Retention;
 
 /// What a vacuum deletes.
@@ -72,8 +72,9 @@ impl Plan {
 ///
 /// # Errors
 ///
-/// `CorruptLog` if it cannot be determined which files are needed; `StorageError`; `TableNotFound` for a clone that does
-/// not exist; `VersionNotFound` if the log does not hold all commits since the last vacuum.
+/// `InvalidArgument` for a retention that is shorter than the table's, unless the check is disabled; `CorruptLog` if it
+/// cannot be determined which files are needed; `StorageError`; `TableNotFound` for a clone that does
+/// not exist; `VersionNotFound` if the log does not hold all commits since the last vacuum, or a version to keep.
 pub(super) async fn plan(
     snapshot: &Snapshot,
     request: &VacuumRequest,
@@ -82,6 +83,10 @@ pub(super) async fn plan(
 ) -> Result<Plan> {
     let location = snapshot.location();
     let cutoff_ms = retention.cutoff_ms(now_ms);
+    let commits = RetainedCommits::list(snapshot).await?;
+    if request.retention_check == RetentionCheck::Enabled {
+        retention.ensure_safe(now_ms, &commits).await?;
+    }
     let hidden = Hidden::of(snapshot);
     let (remains, has_links) = match &request.candidates {
         Candidates::Listed => {
@@ -98,13 +103,15 @@ pub(super) async fn plan(
             (LocalRemains::default(), location.file_system().is_some())
         }
     };
-    let commits = RetainedCommits::list(snapshot).await?;
     let last = commits.newest_not_after(cutoff_ms).await?;
     let mut needed = Needed::new(location, &hidden, has_links);
     needed.add_table(snapshot, cutoff_ms, None).await?;
     needed
         .add_removed(&commits, (last, snapshot.version()), cutoff_ms, None)
         .await?;
+    for version in &request.keep_versions {
+        needed.add_version(*version).await?;
+    }
     let mut clones = Vec::with_capacity(request.clones.len());
     for clone in &request.clones {
         let clone = Snapshot::load(Arc::clone(clone), None, LoadOptions::default()).await?;
@@ -141,7 +148,10 @@ pub(super) async fn plan(
         files: found.files,
         folders: old_folders.map(|(folder, _)| folder.clone()).collect(),
         examined_folders: found.folders.max(remains.folders.len().saturating_add(1)),
-        complete_until: last.filter(|_| !matches!(request.candidates, Candidates::Inventory(_))),
+        complete_until: last.filter(|_| {
+            // Files of kept versions remain to be deleted.
+            !matches!(request.candidates, Candidates::Inventory(_)) && request.keep_versions.is_empty()
+        }),
         clones,
         hidden,
         times_ms: (now_ms, cutoff_ms),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use deltaic_protocol::Version;
 use deltaic_storage::TableLocation;
 
 use super::inventory::InventoryEntry;
@@ -39,6 +40,8 @@ pub struct VacuumRequest {
     pub candidates: Candidates,
     /// Other tables whose logs name files of this one, as shallow clones do.
     pub clones: Vec<Arc<TableLocation>>,
+    /// Versions whose data files and deletion vectors remain, so that they can be read afterwards.
+    pub keep_versions: Vec<Version>,
     /// Whether to return only what would be deleted.
     pub dry_run: bool,
 }

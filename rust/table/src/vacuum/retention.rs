@@ -1,10 +1,11 @@
 //! The time before which files have expired.
 
+use deltaic_log::removed_files::RetainedCommits;
 use deltaic_protocol::actions::Metadata;
 use deltaic_protocol::properties::tombstone_retention_ms;
-use deltaic_protocol::{Error, ErrorKind, Result};
+use deltaic_protocol::{Error, ErrorKind, Result, Version};
 
-use super::request::{RetentionCheck, VacuumRequest};
+use super::request::VacuumRequest;
 
 /// The retention of a vacuum, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +17,12 @@ pub(super) struct Retention {
 }
 
 impl Retention {
-    /// Validates the requested retention.
+    /// The requested retention.
     ///
     /// # Errors
     ///
-    /// `InvalidArgument` if it is negative, or shorter than the table's and the check is enabled; `CorruptLog` for an
-    /// invalid property.
+    /// `InvalidArgument` if it is negative; `CorruptLog` for an invalid property.
     pub(super) fn of(metadata: &Metadata, request: &VacuumRequest) -> Result<Self> {
-        let default_ms = tombstone_retention_ms(metadata)?;
         let specified_ms = request.retention_ms;
         if specified_ms.is_some_and(|ms| ms < 0) {
             return Err(Error::new(
@@ -31,25 +30,44 @@ impl Retention {
                 "the retention is negative",
             ));
         }
-        let too_short = specified_ms.filter(|ms| *ms < default_ms);
-        if let (Some(short_ms), RetentionCheck::Enabled) = (too_short, request.retention_check) {
-            let message = format!(
-                "a retention of {} is shorter than the table's, {}: it could delete files that running writers have \
-                 not committed yet, and files of versions that are still read",
-                spelled(short_ms),
-                spelled(default_ms)
-            );
-            return Err(Error::new(ErrorKind::InvalidArgument, message)
-                .with("field", "delta.deletedFileRetentionDuration")
-                .hint(
-                    "use a longer retention; or force=True if nothing else writes the table and no older version is \
-                     read",
-                ));
-        }
         Ok(Self {
             specified_ms,
-            default_ms,
+            default_ms: tombstone_retention_ms(metadata)?,
         })
+    }
+
+    /// Verifies that it is not shorter than the table's.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidArgument` with the versions that could no longer be read; those of [`RetainedCommits::newest_not_after`].
+    pub(super) async fn ensure_safe(self, now_ms: i64, commits: &RetainedCommits) -> Result<()> {
+        let Some(short_ms) = self.specified_ms.filter(|ms| *ms < self.default_ms) else {
+            return Ok(());
+        };
+        let kept = commits
+            .newest_not_after(now_ms.saturating_sub(self.default_ms))
+            .await?;
+        let left = commits.newest_not_after(now_ms.saturating_sub(short_ms)).await?;
+        // The newest commit before the retention is the first version of which no file is deleted.
+        let kept = kept.unwrap_or(Version::ZERO);
+        let lost = left.filter(|left| *left > kept).map(|left| left.as_i64() - 1);
+        let lost = match lost {
+            None => String::new(),
+            Some(last) if last == kept.as_i64() => format!("; version {last} could no longer be read"),
+            Some(last) => format!("; versions {kept} to {last} could no longer be read"),
+        };
+        let message = format!(
+            "a retention of {} is shorter than the table's, {}: files of running writers could be deleted before \
+             their commit{lost}",
+            spelled(short_ms),
+            spelled(self.default_ms)
+        );
+        Err(Error::new(ErrorKind::InvalidArgument, message)
+            .with("field", "delta.deletedFileRetentionDuration")
+            .hint(
+                "use a longer retention; or force=True if nothing else writes the table and no older version is read",
+            ))
     }
 
     /// The effective retention.
@@ -86,34 +104,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_retention_is_refused_unless_the_check_is_disabled() -> Result<()> {
+    fn a_retention_is_the_requested_one_or_that_of_the_table() -> Result<()> {
         let metadata: Metadata = serde_json::from_value(serde_json::json!({
             "id": "t", "format": {"provider": "parquet"}, "partitionColumns": [],
             "configuration": {"delta.deletedFileRetentionDuration": "interval 36 hours"}}))
         .expect("metadata");
-        let of = |retention_ms, retention_check| {
+        let of = |retention_ms| {
             let request = VacuumRequest {
                 retention_ms,
-                retention_check,
                 ..VacuumRequest::default()
             };
             Retention::of(&metadata, &request)
         };
         const HOUR: i64 = 3_600_000;
-        assert_eq!(
-            of(None, RetentionCheck::Enabled)?.cutoff_ms(100 * HOUR),
-            64 * HOUR
-        );
-        assert_eq!(of(Some(40 * HOUR), RetentionCheck::Enabled)?.ms(), 40 * HOUR);
-        assert_eq!(of(Some(0), RetentionCheck::Disabled)?.cutoff_ms(7), 7);
-        for (short, check) in [
-            (36 * HOUR - 1, RetentionCheck::Enabled),
-            (0, RetentionCheck::Enabled),
-            (-1, RetentionCheck::Disabled),
-        ] {
-            let error = of(Some(short), check).expect_err("it is refused");
-            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-        }
+        assert_eq!(of(None)?.cutoff_ms(100 * HOUR), 64 * HOUR);
+        assert_eq!(of(Some(40 * HOUR))?.ms(), 40 * HOUR);
+        assert_eq!(of(Some(0))?.cutoff_ms(7), 7);
+        let error = of(Some(-1)).expect_err("it is refused");
+        assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         Ok(())
     }
 

@@ -41,7 +41,7 @@ pub struct Vacuumed {
 /// `InvalidArgument` for a retention shorter than the table's; `UnsupportedFeature` for a catalog-managed table or one
 /// with a feature that deltaic does not support; `CorruptLog` if it cannot be determined which files are needed;
 /// `VersionNotFound` if the log does not hold all commits since the last vacuum ([`Candidates::Log`]);
-/// `StorageError` with the number of `deleted` files if a deletion failed: the end is recorded as failed, and another
+/// `StorageError` with the numbers of files that are `deleted` and `left` if a deletion failed: the end is recorded as failed, and another
 /// vacuum deletes the rest. Errors of the commits: see [`deltaic_log::transaction::Transaction::commit`].
 ///
 /// [`Candidates::Log`]: super::Candidates::Log

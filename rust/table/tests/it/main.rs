@@ -3,6 +3,7 @@
 
 mod arrow_input;
 mod data_file;
+mod restore_faults;
 mod row_change_faults;
 mod row_level;
 mod scan_oracle;

@@ -102,11 +102,12 @@ async fn operations(table: &TableBuilder) -> Result<Vec<String>> {
 }
 
 fn deleted(error: &Error) -> Option<&ContextValue> {
-    error
-        .context()
-        .iter()
-        .find(|(key, _)| *key == "deleted")
-        .map(|(_, value)| value)
+    value_of(error, "deleted")
+}
+
+fn value_of<'e>(error: &'e Error, name: &str) -> Option<&'e ContextValue> {
+    let mut values = error.context().iter();
+    values.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,6 +125,7 @@ async fn a_failed_deletion_is_reported_and_another_vacuum_completes() -> Result<
         deleted(&error),
         Some(&ContextValue::Number(i64::try_from(all - 1).expect("few")))
     );
+    assert_eq!(value_of(&error, "left"), Some(&ContextValue::Number(1)));
     assert!(
         error
             .hint_text()
@@ -156,6 +158,8 @@ async fn a_store_that_denies_every_deletion_is_not_asked_for_each() -> Result<()
     table.scripted().forget();
     let error = vacuumed(&table).await.expect_err("nothing was deleted");
     assert_eq!(deleted(&error), Some(&ContextValue::Number(0)));
+    let left = i64::try_from(ORPHANS + 1).expect("few");
+    assert_eq!(value_of(&error, "left"), Some(&ContextValue::Number(left)));
     let asked = table
         .scripted()
         .report()

@@ -1,4 +1,5 @@
-//! Selects the files that contain deleted rows, or columns that the table does not have.
+//! Selects the files that contain deleted rows, columns that the table does not have, or the types that columns had before
+//! they were widened.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use deltaic_protocol::Result;
 use deltaic_protocol::actions::Add;
 use deltaic_protocol::column_mapping::ColumnMappingMode;
 use deltaic_protocol::row_tracking::RowTracking;
-use deltaic_protocol::schema::{DataType, StructType};
+use deltaic_protocol::schema::{DataType, PrimitiveType, StructType};
 use deltaic_storage::in_parallel;
 use deltaic_storage::location::without_secrets;
 
@@ -58,7 +59,7 @@ pub(super) async fn plan_of(snapshot: &Snapshot, request: &Optimize, reusable: &
     })
 }
 
-/// Returns the files with deletion vectors, and those with other columns than the table.
+/// Returns the files with deletion vectors, and those with other columns or types than the table.
 async fn to_purge(snapshot: &Snapshot, files: Vec<Add>) -> Result<Vec<Add>> {
     let known = Arc::new(KnownColumns::of(snapshot)?);
     let footers: Vec<_> = files
@@ -102,7 +103,7 @@ impl KnownColumns {
         })
     }
 
-    /// Whether a file has a column that is neither in the table nor for its row ids.
+    /// Whether a file has a column that is neither in the table nor for its row ids, or a narrower type than its column.
     fn has_others(&self, file: &Fields) -> Result<bool> {
         let of_table: Vec<_> = file
             .iter()
@@ -113,7 +114,7 @@ impl KnownColumns {
     }
 }
 
-/// Whether a struct of a file has a field, at any depth, that the struct of the table does not have.
+/// Whether a struct of a file has a field, at any depth, that the struct of the table does not have, or with a narrower type.
 fn has_others(file: &Fields, table: &StructType, mode: ColumnMappingMode) -> Result<bool> {
     let mut known = 0;
     for field in &table.fields {
@@ -145,6 +146,26 @@ fn has_other_parts(file: &Field, table: &DataType, mode: ColumnMappingMode) -> R
                 Ok(found || has_other_parts(part, table, mode)?)
             })
         }
+        (file, DataType::Primitive(table)) => Ok(is_narrower(file, table)),
         _ => Ok(false),
+    }
+}
+
+/// Whether a column was widened since a file with this type was written.
+///
+/// Protocol: *Type Widening*.
+fn is_narrower(file: &ArrowType, table: &PrimitiveType) -> bool {
+    use PrimitiveType as To;
+    match (file, table) {
+        (ArrowType::Int8, To::Short | To::Integer | To::Long | To::Double | To::Decimal { .. })
+        | (ArrowType::Int16, To::Integer | To::Long | To::Double | To::Decimal { .. })
+        | (ArrowType::Int32, To::Long | To::Double | To::Decimal { .. })
+        | (ArrowType::Int64, To::Decimal { .. })
+        | (ArrowType::Float32, To::Double)
+        | (ArrowType::Date32, To::TimestampNtz) => true,
+        (ArrowType::Decimal128(digits, places), To::Decimal { precision, scale }) => {
+            digits < precision || i16::from(*places) < i16::from(*scale)
+        }
+        _ => false,
     }
 }
