@@ -15,7 +15,8 @@ from .merge_rules import Call, delete, insert, insert_all, update, update_all, u
 INNER = pa.struct([pa.field("u", pa.int32()), pa.field("v", pa.int32())])
 POINT = pa.struct([pa.field("x", pa.int32()), pa.field("y", pa.string()), pa.field("in", INNER)])
 LIST = pa.list_(pa.struct([pa.field("k", pa.int32()), pa.field("w", pa.string())]))
-SCHEMA = pa.schema({"id": pa.int32(), "a": pa.int32(), "b": pa.string(), "p": POINT, "l": LIST})
+MAP = pa.map_(pa.string(), pa.struct([pa.field("x", pa.int32())]))
+SCHEMA = pa.schema({"id": pa.int32(), "a": pa.int32(), "b": pa.string(), "p": POINT, "l": LIST, "tags": MAP})
 ROWS: dict[int, dict[str, Any]] = {
     1: {"a": 10, "b": "x", "p": {"x": 1, "y": "p", "in": {"u": 5, "v": 6}}, "l": [{"k": 1, "w": "e"}]},
     2: {"a": 20, "b": "y", "p": None, "l": None},
@@ -217,6 +218,34 @@ EVOLUTIONS: dict[str, Evolution] = {
             4: {"l": [{"k": None, "w": None, "z": 3}]},
         },
     ),
+    "an assignment of a list with more fields": Evolution(
+        [update({"l": "s.l"})],
+        {"l": pa.list_(struct(z=I32, k=I32))},
+        {1: ([{"z": 1, "k": 2}, None],), 4: (None,)},
+        {"l": pa.list_(struct(k=I32, w=STR, z=I32))},
+        {1: {"l": [{"k": 2, "w": None, "z": 1}, None]}},
+    ),
+    "structs in maps": Evolution(
+        BOTH,
+        {"tags": pa.map_(STR, struct(z=I32, x=I32))},
+        {1: ([("k", {"z": 1, "x": 2}), ("n", None)],), 4: ([("k", {"z": 3, "x": None})],)},
+        {"tags": pa.map_(STR, struct(x=I32, z=I32))},
+        {
+            1: {"tags": [("k", {"x": 2, "z": 1}), ("n", None)]},
+            4: {"tags": [("k", {"x": None, "z": 3})]},
+        },
+    ),
+    "an assignment of a map with more fields": Evolution(
+        [update({"tags": "s.tags"}), insert({"id": "s.id", "tags": "s.tags"})],
+        {"tags": pa.map_(STR, struct(z=I32))},
+        {1: ([("k", {"z": 1})],), 4: ([],)},
+        {"tags": pa.map_(STR, struct(x=I32, z=I32))},
+        {1: {"tags": [("k", {"x": None, "z": 1})]}, 4: {"tags": []}},
+    ),
+    "a struct and a list": Evolution(
+        BOTH, {"p": pa.list_(I32)}, {1: ([7],)}, refused="DELTA_FAILED_TO_MERGE_FIELDS"
+    ),
+    "a list and a map": Evolution(BOTH, {"tags": LIST}, {1: (None,)}, refused="DELTA_FAILED_TO_MERGE_FIELDS"),
     # Wider types.
     "a wider type that is not enabled": Evolution(
         BOTH, {"a": I64}, {1: (7,), 4: (8,)}, rows={1: {"a": 7}, 4: {"a": 8}}
@@ -253,6 +282,22 @@ EVOLUTIONS: dict[str, Evolution] = {
         {1: ({"x": 1 << 40},)},
         {"p": struct(x=I64, y=STR, **{"in": INNER})},
         {1: {"p": {"x": 1 << 40, "y": "p", "in": {"u": 5, "v": 6}}}},
+        properties=WIDENING,
+    ),
+    "wider fields in lists": Evolution(
+        BOTH,
+        {"l": pa.list_(struct(k=I64))},
+        {1: ([{"k": 1 << 40}],)},
+        {"l": pa.list_(struct(k=I64, w=STR))},
+        {1: {"l": [{"k": 1 << 40, "w": None}]}},
+        properties=WIDENING,
+    ),
+    "wider fields in maps": Evolution(
+        [update({"tags": "s.tags"})],
+        {"tags": pa.map_(STR, struct(x=I64))},
+        {1: ([("k", {"x": 1 << 40})],)},
+        {"tags": pa.map_(STR, struct(x=I64))},
+        {1: {"tags": [("k", {"x": 1 << 40})]}},
         properties=WIDENING,
     ),
     "a column of a constraint": Evolution(
