@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-MODULES = ("appender", "changer", "cleaner", "row_changer")
+MODULES = ("appender", "changer", "cleaner", "maintainer", "row_changer")
 HANGS_AFTER = 3600
 """Seconds after which a fork is killed; only one that hangs runs for so long."""
 
