@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.cli.repairs import LOOKING
 from deltaic.cli.selection import open_table
 from deltaic.values.progress import ProgressLine
@@ -50,7 +50,7 @@ def run_clone(options: argparse.Namespace) -> None:
         if options.json:
             emit_json(asdict(done))
         else:
-            emit(str(done))
+            emit_summary(str(done))
     elif options.json:
         emit_json(
             {
@@ -67,7 +67,7 @@ def run_clone(options: argparse.Namespace) -> None:
             f"{counted(metrics['sourceNumOfFiles'], 'file')} ({readable_size(metrics['sourceTableSize'])})"
         )
         source = done.parameters["sourceVersion"]
-        emit(f"CLONE of version {source} committed version {done.version}, which refers to {files}")
+        emit_summary(f"CLONE of version {source} committed version {done.version}, which refers to {files}")
 
 
 def _to_property(text: str) -> tuple[str, str]:

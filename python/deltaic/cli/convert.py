@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 import deltaic
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import counted
 from deltaic.writing.convert import ConvertPreview
@@ -48,7 +48,7 @@ def run_convert(options: argparse.Namespace) -> None:
                 }
             )
         else:
-            emit(str(done))
+            emit_summary(str(done))
     elif options.json:
         emit_json(
             {
@@ -60,7 +60,7 @@ def run_convert(options: argparse.Namespace) -> None:
         )
     else:
         files = counted(int(done.metrics["numConvertedFiles"]), "file")
-        emit(f"CONVERT committed version {done.version} with {files}")
+        emit_summary(f"CONVERT committed version {done.version} with {files}")
 
 
 def _to_columns(text: str | None) -> list[deltaic.Column] | None:

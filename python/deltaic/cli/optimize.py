@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 import deltaic
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.cli.selection import open_table
 from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import readable_size
@@ -29,7 +29,7 @@ def run_optimize(options: argparse.Namespace) -> None:
         if options.json:
             emit_json(dataclasses.asdict(found))
         else:
-            emit(str(found))
+            emit_summary(str(found))
         return
     with ProgressLine() as progress:
         commit = table.optimize(
@@ -50,7 +50,7 @@ def run_purge(options: argparse.Namespace) -> None:
         if options.json:
             emit_json(dataclasses.asdict(found))
         else:
-            emit(str(found))
+            emit_summary(str(found))
         return
     with ProgressLine() as progress:
         commit = table.purge(options.where, progress=progress.show)
@@ -62,9 +62,9 @@ def _show(commit: deltaic.Commit, options: argparse.Namespace, files: str, candi
         version = None if commit.skipped else commit.version
         emit_json({"version": version, "metrics": commit.metrics})
     elif commit.skipped:
-        emit(f"Nothing to do: no {files} of version {commit.version} {candidates}.")
+        emit_summary(f"Nothing to do: no {files} of version {commit.version} {candidates}.")
     else:
-        emit(_summary(commit))
+        emit_summary(_summary(commit))
 
 
 def _summary(commit: deltaic.Commit) -> str:

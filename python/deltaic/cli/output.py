@@ -11,10 +11,12 @@ import json
 import os
 import sys
 from collections.abc import Generator, Sequence
+from shutil import get_terminal_size
 
+from deltaic.cli.fitted_lines import fitted
 from deltaic.maintenance.check import Report, printable
 
-__all__ = ["emit", "emit_error", "emit_json", "emit_report", "emit_table", "flushed_stdout"]
+__all__ = ["emit", "emit_error", "emit_json", "emit_report", "emit_summary", "emit_table", "flushed_stdout"]
 
 _GAP = "  "
 
@@ -27,6 +29,11 @@ _STYLES = {"Damage": "bold red", "Warnings": "bold yellow", "Good to know": "bol
 def emit(text: str) -> None:
     """Writes one line to stdout."""
     sys.stdout.write(text + "\n")
+
+
+def emit_summary(text: str) -> None:
+    """Writes what a command did to stdout; on a terminal, its lines fit in the width."""
+    emit(fitted(text, get_terminal_size().columns) if sys.stdout.isatty() else text)
 
 
 def emit_json(value: object) -> None:
@@ -112,6 +119,8 @@ def emit_error(text: str) -> None:
     """Writes one line to stderr, if there is one."""
     # After `2>&-` there is no stderr, and print would write to stdout instead.
     if sys.stderr is not None:
+        if sys.stderr.isatty():
+            text = fitted(text, get_terminal_size().columns)
         print(text, file=sys.stderr)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.cli.selection import open_table
 from deltaic.commit import Commit
 from deltaic.maintenance.restore import exchanged_files
@@ -32,7 +32,7 @@ def run_restore(options: argparse.Namespace) -> None:
     elif options.json:
         emit_json({name: getattr(done, name) for name in done.__dataclass_fields__})
     else:
-        emit(str(done))
+        emit_summary(str(done))
 
 
 def run_repair(options: argparse.Namespace) -> None:
@@ -43,7 +43,7 @@ def run_repair(options: argparse.Namespace) -> None:
         version = None if repaired.commit is None else repaired.commit.version
         emit_json({"missing_files": repaired.missing_files, "version": version})
     else:
-        emit(str(repaired))
+        emit_summary(str(repaired))
 
 
 def run_manifest(options: argparse.Namespace) -> None:
@@ -52,7 +52,7 @@ def run_manifest(options: argparse.Namespace) -> None:
     if options.json:
         emit_json({"version": made.version, "written": made.written, "deleted": made.deleted})
     else:
-        emit(str(made))
+        emit_summary(str(made))
 
 
 def _emit_commit(commit: Commit, options: argparse.Namespace) -> None:
@@ -72,9 +72,9 @@ def _emit_commit(commit: Commit, options: argparse.Namespace) -> None:
             if options.at_version is None
             else f"version {options.at_version}"
         )
-        emit(f"Nothing to do: the newest version, {commit.version}, is already like {then}.")
+        emit_summary(f"Nothing to do: the newest version, {commit.version}, is already like {then}.")
     else:
-        emit(_summary(commit))
+        emit_summary(_summary(commit))
 
 
 def _summary(commit: Commit) -> str:

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 import deltaic
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.cli.selection import open_table, selected_columns
 from deltaic.values.progress import ProgressLine
 from deltaic.values.sizes import counted
@@ -24,7 +24,7 @@ def run_recompute_statistics(options: argparse.Namespace) -> None:
         if options.json:
             emit_json(dataclasses.asdict(found))
         else:
-            emit(str(found))
+            emit_summary(str(found))
         return
     with ProgressLine() as progress:
         commit = table.recompute_statistics(columns, options.where, progress=progress.show)
@@ -32,7 +32,7 @@ def run_recompute_statistics(options: argparse.Namespace) -> None:
         version = None if commit.skipped else commit.version
         emit_json({"version": version, "metrics": commit.metrics})
     else:
-        emit(_summary(commit))
+        emit_summary(_summary(commit))
 
 
 def _summary(commit: deltaic.Commit) -> str:

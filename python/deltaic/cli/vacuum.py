@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deltaic.cli.output import emit, emit_json
+from deltaic.cli.output import emit_json, emit_summary
 from deltaic.cli.selection import open_table
 from deltaic.maintenance.vacuum import Vacuum
 from deltaic.values.optional import require
@@ -60,7 +60,7 @@ def run_vacuum(options: argparse.Namespace) -> None:
     if options.json:
         emit_json(_as_json(vacuumed))
     else:
-        emit(_in_lines(vacuumed))
+        emit_summary(_in_lines(vacuumed))
 
 
 def _in_lines(vacuumed: Vacuum) -> str:
