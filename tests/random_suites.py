@@ -70,6 +70,12 @@ HYPOTHESIS = files_with(r"^\s*@given\b", "tests", ".py")
 PROPTEST = files_with(r"^\s*(proptest::)?proptest!", "rust", ".rs")
 TWO = ("-n", "2")
 
+KILLED = [
+    "tests/conflicts/test_killed_verbs.py",
+    "tests/conflicts/test_killed_maintenance.py",
+    "tests/conflicts/test_kill.py",
+]
+
 SUITES = [
     Suite(
         "programs",
@@ -169,8 +175,8 @@ SUITES = [
     ),
     Suite(
         "killed-verbs",
-        pytest("tests/conflicts/test_killed_verbs.py", "tests/conflicts/test_kill.py"),
-        ["tests/conflicts/test_killed_verbs.py", "tests/conflicts/test_kill.py"],
+        pytest(*KILLED),
+        KILLED,
         share=3,
     ),
     Suite(
