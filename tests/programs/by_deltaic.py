@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -212,8 +213,8 @@ def _together(table: deltaic.Table, verb: Together, schema: pa.Schema) -> Outcom
     return Outcome(None if tx.committed is None else tx.committed.version)
 
 
-def maintain(table: deltaic.Table, verb: Maintain) -> None:
-    """Runs a step that changes no row."""
+def maintain(table: deltaic.Table, verb: Maintain, keep_versions: Iterable[int]) -> None:
+    """Runs a step that changes no row; these versions can be read afterwards."""
     match verb.how:
         case "checkpoint":
             table.checkpoint()
@@ -225,3 +226,11 @@ def maintain(table: deltaic.Table, verb: Maintain) -> None:
             table.clean_up()
         case "optimize":
             table.optimize()
+        case "purge":
+            table.purge()
+        case "statistics":
+            table.recompute_statistics()
+        case "vacuum":
+            table.vacuum(timedelta(0), force=True, keep_versions=keep_versions)
+        case "repair":
+            assert table.repair().missing_files == []

@@ -29,7 +29,17 @@ OF_VERBS = ["append", "append without a column", "append that raises", "append o
 OF_VERBS += ["append with a new column", "overwrite all", "overwrite where", "overwrite dynamic"]
 OF_VERBS += ["overwrite with a new schema", "delete all", "delete where", "update all", "update where"]
 OF_VERBS += ["alter add", "alter rename", "alter drop", "alter widen"]
-OF_VERBS += ["checkpoint", "compact_log", "clean_up", "optimize"]
+OF_VERBS += [
+    "checkpoint",
+    "compact_log",
+    "clean_up",
+    "optimize",
+    "purge",
+    "statistics",
+    "vacuum",
+    "clone",
+    "repair",
+]
 OF_VERBS += ["merge", *OF_CLAUSES, "transaction", "transaction that raises"]
 OF_VERBS += [f"transaction with {verb}" for verb in ("Append", "Overwrite", "Delete", "Update")]
 OF_REFUSALS = ["NOT NULL", "length", "condition", "generated value", "overflow", "no match"]

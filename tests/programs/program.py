@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -88,7 +89,12 @@ class Program:
     def _maintain(self, verb: Maintain, step: Step) -> None:
         """The rows are the same, with the same row ids, and no change is reported."""
         before = self.table.snapshot()
-        by_deltaic.maintain(self.table, verb)
+        if verb.how == "clone":
+            self._clone()
+            return
+        by_deltaic.maintain(self.table, verb, self.versions)
+        if verb.how == "vacuum":
+            self._compare_files()
         self._compare(step)
         after = self.table.snapshot()
         if self.definition.has(ROW_IDS):
@@ -98,6 +104,24 @@ class Program:
         for infer in (False, True) if self.definition.has(FEED) else (True,):
             for version in range(before.version + 1, after.version + 1):
                 assert not self.table.changes(version, version, infer=infer).to_arrow().num_rows
+
+    def _clone(self) -> None:
+        """A clone has the rows, with row ids of its own, and can be changed."""
+        root = self.root.with_name(f"clone of version {self.table.snapshot().version}")
+        clone = self.table.clone(root, if_exists="replace").table
+        compare_rows(clone.snapshot(), self.model)
+        assert clone.check(deep=True).is_healthy
+        if self.model.rows and not self.definition.properties.get("delta.appendOnly"):
+            clone.delete()
+            assert clone.snapshot().scan().count() == 0
+            compare_rows(self.table.snapshot(), self.model)
+
+    def _compare_files(self) -> None:
+        """A vacuum has left the files of the newest version and of those that it kept."""
+        versions = [self.table.snapshot(), *map(self.table.snapshot, self.versions)]
+        needed = {file for version in versions for file in version.files().to_arrow()["path"].to_pylist()}
+        left = {str(path.relative_to(self.root)) for path in self.root.rglob("*.parquet")}
+        assert {path for path in left if not path.startswith("_")} <= {unquote(path) for path in needed}
 
     def _refuse(self, verb: RowVerb, refused: Refused, before: int) -> None:
         """The verb raises, and the table is as before."""

@@ -17,6 +17,9 @@ from .verbs import Append, Delete, Maintain, Overwrite, RowVerb, Together, Updat
 
 MOST_ROWS = 8
 
+MAINTENANCE = ["checkpoint", "compact_log", "clean_up", "optimize", "optimize", "purge"]
+MAINTENANCE += ["statistics", "vacuum", "clone", "repair"]
+
 
 class Steps:
     """Random verbs for a table and its current rows."""
@@ -173,4 +176,4 @@ class Steps:
         return verbs
 
     def _maintain(self) -> Maintain:
-        return Maintain(self.chance.choice(["checkpoint", "compact_log", "clean_up", "optimize", "optimize"]))
+        return Maintain(self.chance.choice(MAINTENANCE))

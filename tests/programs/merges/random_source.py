@@ -105,7 +105,11 @@ class Sources:
             elif pa.types.is_nested(column.type):
                 found[column.name] = self._with_fields(row[target.name], target.type, column.type)
             else:
-                found[column.name] = self._converted(row[target.name], column.type)
+                value = self._converted(row[target.name], column.type)
+                if target.type == pa.float64() and isinstance(value, int):
+                    # deltaic refuses, and delta-spark rounds, an integer that no double is.
+                    value = min(max(value, -(2**53)), 2**53)
+                found[column.name] = value
         return found
 
     def _with_fields(self, value: Any, column: pa.DataType, kind: pa.DataType) -> Any:
