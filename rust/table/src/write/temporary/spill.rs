@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, UInt32Array};
 use arrow_schema::ArrowError;
+use arrow_select::take::take_record_batch;
 use deltaic_protocol::{Error, ErrorKind, Result};
 use deltaic_storage::temporary_file::temporary_folder;
 
@@ -52,7 +53,9 @@ impl Spill {
     ///
     /// `StorageError` if the temporary file cannot be written.
     pub(in crate::write) fn add(&mut self, partition: PartitionKey, rows: RecordBatch) -> Result<()> {
-        self.bytes = self.bytes.saturating_add(bytes_of(&rows));
+        let bytes = bytes_of(&rows);
+        self.bytes = self.bytes.saturating_add(bytes);
+        let rows = own(rows, bytes).map_err(|error| failed(&error))?;
         self.waiting.entry(partition).or_default().rows.push(rows);
         if self.bytes > self.most_bytes {
             tokio::task::block_in_place(|| self.write_all()).map_err(|error| failed(&error))?;
@@ -112,6 +115,18 @@ fn failed(error: &ArrowError) -> Error {
     Error::new(ErrorKind::StorageError, what)
         .with("path", temporary_folder().display().to_string())
         .hint("set TMPDIR to a folder with more space, pass a larger memory, or sort the rows by partition")
+}
+
+/// Copies rows whose values are a small part of the batch that they are a slice of, which would stay in memory.
+fn own(rows: RecordBatch, bytes: usize) -> std::result::Result<RecordBatch, ArrowError> {
+    if rows.get_array_memory_size() / 2 <= bytes {
+        return Ok(rows);
+    }
+    let every = u32::try_from(rows.num_rows()).map(|rows| UInt32Array::from_iter_values(0..rows));
+    match every {
+        Ok(every) => take_record_batch(&rows, &every),
+        Err(_) => Ok(rows),
+    }
 }
 
 #[cfg(test)]
