@@ -53,6 +53,14 @@ MERGES = (
     ),
     merge("merge_random_rewrite", "the same by rewriting files", "data", "random", 0.8),
     merge(
+        "merge_skewed_vectors",
+        "the same, but all rows that are inserted have one key",
+        "data_vectors",
+        "skewed",
+        0.5,
+    ),
+    merge("merge_skewed_rewrite", "the same by rewriting files", "data", "skewed", 0.8),
+    merge(
         "merge_partition",
         f"as many rows into one of {SHOPS} partitions, by deletion vectors",
         "partitioned_vectors",
@@ -70,6 +78,9 @@ MERGES = (
     ),
     merge("merge_delete", "rows of all files by keys", "data_vectors", "keys_deleted", 0.5, clauses="delete"),
     merge(
+        "merge_delete_rewrite", "the same by rewriting files", "data", "keys_deleted", 0.8, clauses="delete"
+    ),
+    merge(
         "merge_wide",
         f"{len(SET)} of {WIDE_COLUMNS} columns of 1 % of the rows of another table",
         "wide_vectors",
@@ -77,6 +88,7 @@ MERGES = (
         0.5,
         clauses="update",
     ),
+    merge("merge_wide_rewrite", "the same by rewriting files", "wide", "wide", 0.8, clauses="update"),
 )
 
 

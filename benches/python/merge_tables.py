@@ -76,6 +76,8 @@ class MergeTables(WriteTables):
         """Yields the new rows of a source."""
         for numbers in blocks(self.spec.rows, self.spec.rows + self.spec.rows // (2 * SOURCE)):
             new = rows_of(self.spec, numbers)
+            if source == "skewed":
+                new = with_column(new, "id", pa.array([-1] * new.num_rows, pa.int64()))
             yield self.of_partition(new) if source == "partition" else new
 
     def of_partition(self, rows: pa.Table) -> pa.Table:
