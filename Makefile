@@ -120,6 +120,10 @@ bench-optimize: .envs/bench/.ready ## compare compaction and Z-order with deltal
 bench-merge-memory: .envs/bench/.ready ## merge 20 million rows into 20 million with 256 MiB; fails if the process takes more than 400 MiB or leaves files (ONLY=)
 	@.envs/bench/bin/python benches/python/merge_memory.py $(if $(ONLY),--only "$(ONLY)")
 
+.PHONY: bench-vacuum
+bench-vacuum: .envs/bench/.ready ## vacuum 100,000 of a million files on a disk, beside deltalake; fails if it takes more than half of its time or memory (TURNS=5)
+	@.envs/bench/bin/python benches/python/vacuuming.py --turns $(TURNS)
+
 .PHONY: bench-spark
 bench-spark: need-java .envs/bench-spark/.ready ## compare reading in PySpark with delta-spark; writes its section of the page (SCALE=1 REPEAT=3 ONLY=)
 	@.envs/bench-spark/bin/python benches/python/spark.py --scale $(SCALE) --only "$(ONLY)" \
