@@ -49,6 +49,8 @@ class History:
         self.next_id = 0
         self.last_vacuum = -1
         self.rows: dict[int, list[int]] = {}
+        self.clones: list[tuple[deltaic.Table, list[int], set[str]]] = []
+        """The clones, their rows, and the files of the table that they need."""
         self.steps: list[str] = ["create"]
         self.note()
 
@@ -73,6 +75,7 @@ class History:
             "old",
             "vacuum",
             "restore",
+            "clone",
         ]
         for _ in range(steps):
             verb = self.chance.choice(verbs)
@@ -152,6 +155,12 @@ class History:
         path = self.root / "_delta_log" / f"{self.table.snapshot().version + 1:020}.json"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
+    def clone(self) -> None:
+        """Makes a shallow clone, which needs its files as long as it exists."""
+        files = {path for add in live_of(self.root).values() for path in paths_of(add)}
+        clone = self.table.clone(self.root.with_name(f"clone {len(self.clones)}")).table
+        self.clones.append((clone, self.read(None), files))
+
     def is_readable(self, version: int) -> bool:
         """Whether all files of a version still exist."""
         paths = {path for add in live_of(self.root, version).values() for path in paths_of(add)}
@@ -160,22 +169,36 @@ class History:
     def vacuum(self) -> None:
         lite, dry_run = self.chance.random() < 0.3, self.chance.random() < 0.2
         cutoff = time.time() - RETENTION.total_seconds()
-        before, expected = files_of(self.root), self.expected(cutoff, lite=lite)
-        vacuumed = self.table.vacuum(mode="lite" if lite else "full", dry_run=dry_run)
+        readable = [version for version in sorted(self.rows) if self.is_readable(version)]
+        kept = self.chance.sample(readable, self.chance.choice([0, 0, 1]) if readable else 0)
+        before, expected = files_of(self.root), self.expected(cutoff, kept, lite=lite)
+        vacuumed = self.table.vacuum(
+            mode="lite" if lite else "full",
+            dry_run=dry_run,
+            clones=[clone for clone, _, _ in self.clones],
+            keep_versions=kept,
+        )
         assert set(vacuumed.paths) & before == expected & before
         if not lite:
             assert set(vacuumed.paths) == expected
         assert files_of(self.root) == (before if dry_run else before - expected)
         if not dry_run:
-            self.last_vacuum = max(
-                self.last_vacuum, newest_before(self.root, cutoff, self.table.snapshot().version - 2)
-            )
+            if not kept:
+                self.last_vacuum = max(
+                    self.last_vacuum, newest_before(self.root, cutoff, self.table.snapshot().version - 2)
+                )
             self.note()
         self.check_versions(cutoff)
+        for version in kept:
+            assert self.read(version) == self.rows[version]
+        for clone, rows, _ in self.clones:
+            assert sorted(clone.snapshot().scan().to_arrow()["id"].to_pylist()) == rows
 
-    def expected(self, cutoff: float, *, lite: bool) -> set[str]:
+    def expected(self, cutoff: float, kept: list[int], *, lite: bool) -> set[str]:
         """Returns the files that a vacuum must delete."""
-        needed = {path for add in live_of(self.root).values() for path in paths_of(add)}
+        versions = [live_of(self.root), *(live_of(self.root, version) for version in kept)]
+        needed = {path for live in versions for add in live.values() for path in paths_of(add)}
+        needed |= {path for _, _, files in self.clones for path in files}
         tombstones = tombstones_of(self.root).values()
         needed |= {
             path
