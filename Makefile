@@ -154,6 +154,7 @@ races: develop .envs/stores/.packages ## run WRITERS=8 processes with COMMITS=50
 		RACE_KILL_STRIDE=1 RACE_ROW_CHANGES=100 RACE_HOGS=2 RACE_STALLED_APPENDS=2000 RACE_STALL_MS=10000 \
 		$(BIN)/python -m pytest -v -s --durations=0 tests/conflicts/test_many_writers.py tests/conflicts/test_kill.py \
 		tests/conflicts/test_killed_verbs.py tests/conflicts/test_killed_maintenance.py tests/conflicts/test_many_row_changes.py \
+		tests/conflicts/test_restore_beside_writers.py tests/conflicts/test_vacuum_beside_writers.py \
 		tests/conflicts/test_starvation.py tests/conflicts/test_stalls.py \
 		tests/conflicts/test_lost_answers.py tests/stores/test_races.py
 

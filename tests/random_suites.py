@@ -185,6 +185,12 @@ SUITES = [
         ["tests/conflicts/row_changer.py"],
         {"RACE_ROW_CHANGES": 12},
     ),
+    Suite(
+        "restores",
+        pytest("tests/conflicts/test_restore_beside_writers.py"),
+        ["tests/conflicts/test_restore_beside_writers.py"],
+        {"RACE_RESTORES": 15},
+    ),
     Suite("hypothesis", pytest(*TWO, *HYPOTHESIS), HYPOTHESIS),
     Suite("proptest", of_modules(PROPTEST), PROPTEST),
     Suite(
