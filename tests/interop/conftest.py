@@ -28,7 +28,7 @@ BESIDE_DELTA_SPARK = Path(sys.prefix) == TOP / ".envs" / "interop"
 
 FOLDER = Path(__file__).parent
 # The tests of clients that the default environment has. All others need delta-spark.
-OF_OTHER_CLIENTS = ["test_deltalake.py", "test_known_clients.py"]
+OF_OTHER_CLIENTS = ["test_deltalake.py", "test_deltalake_maintenance.py", "test_known_clients.py"]
 OF_DELTA_SPARK = [path.name for path in FOLDER.glob("test_*.py") if path.name not in OF_OTHER_CLIENTS]
 
 collect_ignore = OF_OTHER_CLIENTS if BESIDE_DELTA_SPARK else OF_DELTA_SPARK
